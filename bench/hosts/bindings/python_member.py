@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import struct
 import sys
 import time
 
@@ -20,7 +21,8 @@ GROUP = "bench"
 UNDER_WAY, UNDER_WAY_BYTES = 1000, 256 << 10
 #: Seconds of a measurement before what counts.
 WARM_UP = 1
-HEADER = 16
+#: What a message begins with: its sender, its number, and when it was sent, in nanoseconds.
+HEADER = struct.Struct("<IIQ")
 
 
 class Load:
@@ -29,11 +31,10 @@ class Load:
     def __init__(self, arguments):
         self.me, self.members, self.size = arguments.me, arguments.members, arguments.size
         self.under_way = min(UNDER_WAY, UNDER_WAY_BYTES // self.size)
-        self.padding = b"." * (self.size - HEADER)
+        self.padding = b"." * (self.size - HEADER.size)
         self.interval = 1 / arguments.rate if arguments.rate else 0.0
         self.seconds = arguments.seconds
         self.expected = [0] * self.members
-        self.has_come = [False] * self.members
         self.received = 0
         self.sent = 0
         self.latencies = []
@@ -55,27 +56,26 @@ class Load:
             self.due += self.interval
         elif self.sent - self.expected[self.me] >= self.under_way:
             return None
+        message = HEADER.pack(self.me, self.sent, time.monotonic_ns()) + self.padding
         self.sent += 1
-        number = (self.sent - 1) * self.members + self.me
-        return number.to_bytes(8, "little") + time.monotonic_ns().to_bytes(8, "little") + self.padding
+        return message
 
     def until_due(self):
         return max(self.due - time.monotonic(), 0.0)
 
     def take(self, payload):
-        number, sender = divmod(int.from_bytes(payload[:8], "little"), self.members)
+        sender, number, sent_ns = HEADER.unpack_from(payload)
         if number != self.expected[sender] or len(payload) != self.size:
             # Who subscribes with ZeroMQ may miss what is sent first.
-            if self.has_come[sender] or len(payload) != self.size:
+            if self.expected[sender] or len(payload) != self.size:
                 raise RuntimeError(f"message {number} of {sender} with {len(payload)} bytes came instead of "
                                    f"{self.expected[sender]}")
-        self.has_come[sender] = True
         self.expected[sender] = number + 1
         self.received += 1
         if self.interval:
             now = time.monotonic_ns()
             if now >= self.count_from * 1e9:
-                self.latencies.append((now - int.from_bytes(payload[8:16], "little")) / 1000)
+                self.latencies.append((now - sent_ns) / 1000)
 
     def result(self, before, after):
         result = {"per_second": (after - before) / self.seconds}
@@ -115,6 +115,7 @@ async def measure(load, send, news, receiving):
 
 async def spindle_member(arguments, load):
     import spindle
+    from spindle import GroupView, Message
     async with spindle.connect(arguments.addresses[load.me], name=f"m{load.me}") as connection:
         group = await connection.join(GROUP, timeout=30)
         is_whole = asyncio.Event()
@@ -123,9 +124,9 @@ async def spindle_member(arguments, load):
         async def receive():
             async for batch in connection.batches():
                 for event in batch:
-                    if isinstance(event, spindle.Message):
+                    if isinstance(event, Message):
                         load.take(event.payload)
-                    elif isinstance(event, spindle.GroupView) and event.member_count == load.members:
+                    elif isinstance(event, GroupView) and event.member_count == load.members:
                         is_whole.set()
                 news.set()
 
@@ -139,13 +140,14 @@ async def spindle_member(arguments, load):
 
 def spindle_sync_member(arguments, load):
     import spindle
-    from spindle import sync
+    from spindle import GroupView, Message, sync
+    agreed = spindle.Service.AGREED
     with sync.connect(arguments.addresses[load.me], name=f"m{load.me}") as connection:
         group = connection.join(GROUP, timeout=30)
         members = 0
         while members != load.members:
             event = connection.receive(timeout=30)
-            if isinstance(event, spindle.GroupView):
+            if isinstance(event, GroupView):
                 members = event.member_count
         wait_for_start()
         load.begin()
@@ -153,10 +155,10 @@ def spindle_sync_member(arguments, load):
         batches = connection.batches()
         while not load.is_over():
             while (message := load.next()) is not None:
-                group.multicast(spindle.Service.AGREED, message)
+                group.multicast(agreed, message)
             with contextlib.suppress(spindle.TimedOut):
                 for event in [connection.receive(timeout=load.until_due())] if load.interval else next(batches):
-                    if isinstance(event, spindle.Message):
+                    if isinstance(event, Message):
                         load.take(event.payload)
             if before is None and time.monotonic() >= load.count_from:
                 before = load.received

@@ -1,7 +1,7 @@
 """A connection to a daemon, on a loop of asyncio."""
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Generator
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Generator
 from types import TracebackType
 from typing import Any, Callable, Optional
 
@@ -31,13 +31,18 @@ class Group:
         self.name = name
         self.view = view
 
-    async def multicast(self, service: Service, payload: Payload, **options: Any) -> None:
+    def multicast(self, service: Service, payload: Payload, *, type: int = 0, self_discard: bool = False,
+                  ticket: int = 0, headers: Headers = None,
+                  timeout: Optional[float] = None) -> Coroutine[Any, Any, None]:
         """As Connection.multicast()."""
-        await self._connection.multicast(service, self.name, payload, **options)
+        return self._connection.multicast(service, self.name, payload, type=type, self_discard=self_discard,
+                                          ticket=ticket, headers=headers, timeout=timeout)
 
-    def try_multicast(self, service: Service, payload: Payload, **options: Any) -> bool:
+    def try_multicast(self, service: Service, payload: Payload, *, type: int = 0, self_discard: bool = False,
+                      ticket: int = 0, headers: Headers = None) -> bool:
         """As Connection.try_multicast()."""
-        return self._connection.try_multicast(service, self.name, payload, **options)
+        return self._connection.try_multicast(service, self.name, payload, type=type, self_discard=self_discard,
+                                              ticket=ticket, headers=headers)
 
     async def request(self, payload: Payload, **options: Any) -> Answers:
         """As Connection.request()."""

@@ -38,10 +38,8 @@ _WAITING = (Code.WOULD_BLOCK, Code.FLUSHING)
 _GRACE = 0.02
 #: How long that thread sleeps at most where others wait.
 _SLEEP = 0.5
-#: Who sends the next message within this time, in seconds, does nothing else.
-_BURST = 20e-6
-#: Bytes of messages that gather then, at most.
-_GATHERED = 64 << 10
+#: What Session.multicast_gathering() has its caller do: to write at once. Any other negative number: to tell somebody.
+_WRITE = -1
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
@@ -50,16 +48,23 @@ class Group:
 
     def __init__(self, connection: "Connection", name: Name, view: GroupView) -> None:
         self._connection = connection
+        self._session = connection._session
         self.name = name
         self.view = view
 
-    def multicast(self, service: Service, payload: Payload, **options: Any) -> None:
+    def multicast(self, service: Service, payload: Payload, *, type: int = 0, self_discard: bool = False,
+                  ticket: int = 0, headers: Headers = None, timeout: Optional[float] = None) -> None:
         """As Connection.multicast()."""
-        self._connection.multicast(service, self.name, payload, **options)
+        code = self._session.multicast_gathering(self.name, payload, service, type, self_discard, ticket, headers)
+        if code:
+            self._connection._go_on_sending(code, self.name, payload, service, type, self_discard, ticket, headers,
+                                            timeout)
 
-    def try_multicast(self, service: Service, payload: Payload, **options: Any) -> bool:
+    def try_multicast(self, service: Service, payload: Payload, *, type: int = 0, self_discard: bool = False,
+                      ticket: int = 0, headers: Headers = None) -> bool:
         """As Connection.try_multicast()."""
-        return self._connection.try_multicast(service, self.name, payload, **options)
+        return self._connection.try_multicast(service, self.name, payload, type=type, self_discard=self_discard,
+                                              ticket=ticket, headers=headers)
 
     def request(self, payload: Payload, **options: Any) -> Answers:
         """As Connection.request()."""
@@ -154,8 +159,6 @@ class Connection:
         self._waited_at = 0.0  # the last one, until then
         self._sleeps_long = False  # the connection's own thread
         self._is_urgent = False  # output waits that nobody may come back for
-        self._is_left = False  # somebody was told to write
-        self._sent_at = 0.0
         self._has_failed = False  # writing; why is still to be read
         self._has_ended = False  # this direction
         self._results: dict[int, tuple[Optional[Code], Any]] = {}
@@ -234,21 +237,9 @@ class Connection:
                   timeout: Optional[float] = None) -> None:
         """Sends a message; see spindle.Connection.multicast(). It is written at once, as far as the socket takes it; of
         messages that follow one another within microseconds several are written together, by whoever is first to."""
-        with self._lock:
-            code = self._session.multicast(groups, payload, service, type, self_discard, ticket, headers, True)
-            if not code:
-                self._write_soon()
-                return
-        with self._calling() as session:
-            def attempt() -> int:
-                return session.multicast(groups, payload, service, type, self_discard, ticket, headers, True)
-            code = attempt()
-            if code == Code.WOULD_BLOCK:
-                self._write()
-                code = attempt()
-            if code:
-                self._go_on_asking(code, attempt, groups,
-                                   self._send_until() if timeout is None else _patience.until(timeout))
+        code = self._session.multicast_gathering(groups, payload, service, type, self_discard, ticket, headers)
+        if code:
+            self._go_on_sending(code, groups, payload, service, type, self_discard, ticket, headers, timeout)
 
     def try_multicast(self, service: Service, groups: Destinations, payload: Payload, *, type: int = 0,
                       self_discard: bool = False, ticket: int = 0, headers: Headers = None) -> bool:
@@ -468,20 +459,30 @@ class Connection:
             self._is_urgent = True
             self._idle.notify()
 
-    def _write_soon(self) -> None:
-        """Behind a message. Whoever sends one after the other leaves them to the connection's own thread, or to the one
-        that polls, as long as they are few: a system call for each would cost most of what sending does."""
-        now = time.monotonic()
-        gap, self._sent_at = now - self._sent_at, now
-        if gap > _BURST or self._session.output_size > _GATHERED:
-            self._write_all()
-        elif not self._is_left:
-            self._is_left = True
-            if self._is_polling:
-                self._wake()
-            else:
-                self._is_urgent = True
-                self._idle.notify()
+    def _go_on_sending(self, code: int, groups: Destinations, payload: Payload, service: Service, type: int,
+                       self_discard: bool, ticket: int, headers: Headers, timeout: Optional[float]) -> None:
+        """Behind Session.multicast_gathering(): has written what gathers there, or sends what was not."""
+        with self._lock:
+            if code == _WRITE:
+                self._write_all()
+                self._session.wrote()
+                return
+            if code < 0:
+                if self._is_polling:
+                    self._wake()
+                else:
+                    self._is_urgent = True
+                    self._idle.notify()
+                return
+        with self._calling() as session:
+            def attempt() -> int:
+                return session.multicast(groups, payload, service, type, self_discard, ticket, headers, True)
+            if code == Code.WOULD_BLOCK:
+                self._write()
+                code = attempt()
+            if code:
+                self._go_on_asking(code, attempt, groups,
+                                   self._send_until() if timeout is None else _patience.until(timeout))
 
     def _send_until(self) -> Optional[float]:
         return _patience.until(self._options.send_timeout)
@@ -664,7 +665,7 @@ class Connection:
     def _write(self) -> bool:
         """As much as the socket takes. Whether it takes no more."""
         session, stream = self._session, self._stream
-        self._is_left = False
+        session.begin_writing()
         if stream is None or self._has_failed:
             return False
         while True:

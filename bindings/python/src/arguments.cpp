@@ -34,12 +34,7 @@ bool read_name(PyObject* object, std::string& kept, std::string_view& name) {
 }
 
 bool GroupsArgument::read(PyObject* object) {
-  if (PyUnicode_Check(object) || PyBytes_Check(object)) {
-    kept_.resize(1);
-    names_.resize(1);
-    return read_name(object, kept_[0], names_[0]);
-  }
-  is_sequence_ = true;
+  if (PyUnicode_Check(object) || PyBytes_Check(object)) return read_name(object, kept_name_, name_);
   sequence_ = Ref(PySequence_Fast(object, "destinations are a name or a sequence of names"));
   if (!sequence_) return false;
   const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(sequence_.get()));

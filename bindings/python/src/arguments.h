@@ -19,10 +19,11 @@ bool read_name(PyObject* object, std::string& kept, std::string_view& name);
 class GroupsArgument {
  public:
   bool read(PyObject* object);
-  Groups get() const { return names_.size() == 1 && !is_sequence_ ? Groups(names_.front()) : Groups(names_); }
+  Groups get() const { return sequence_ ? Groups(names_) : Groups(name_); }
 
  private:
-  bool is_sequence_ = false;
+  std::string kept_name_;
+  std::string_view name_;  // where it is no sequence, as in most messages
   Ref sequence_;
   std::vector<std::string> kept_;
   std::vector<std::string_view> names_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bindings/python/src/channel_desk.h"
+#include "bindings/python/src/gathering.h"
 #include "libclient/protocol/client_feeds.h"
 #include "libclient/protocol/client_session.h"
 #include "libclient/src/feed_events.h"
@@ -79,6 +80,8 @@ class Client final : private protocol::RequestObserver {
   /// `waits`: the caller waits for room, and needs no FlowReady.
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, const SendOptions& options,
                             bool waits);
+  /// How messages gather that are sent by gathering calls, for the owner to write.
+  Gathering& gathering() { return gathering_; }
   std::error_code reply(const Message& request, const Payload& payload, const SendOptions& options);
   std::error_code join(std::string_view group, bool synchronous, bool auto_flush);
   std::error_code leave(std::string_view group);
@@ -178,6 +181,7 @@ class Client final : private protocol::RequestObserver {
   protocol::ClientSession session_;
   PendingCalls calls_{session_.engine()};
   protocol::ClientFeeds feeds_{session_.writer()};
+  Gathering gathering_;
   JoinedGroups joined_;
   std::set<std::string, std::less<>> auto_flush_;  // groups in which requests to flush are answered as they are taken
   std::map<FeedId, std::uint64_t> opening_;        // with the number of the call

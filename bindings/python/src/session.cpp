@@ -206,25 +206,65 @@ PyObject* consume(PyObject* self, PyObject* bytes) {
 
 // --- What a program asks ---
 
+/// Of (groups, payload, service, type, self_discard, ticket, headers).
+class MulticastArguments {
+ public:
+  static constexpr Py_ssize_t kCount = 7;
+
+  bool read(PyObject* const* arguments) {
+    if (!groups_.read(arguments[0]) || !payload_.read(arguments[1]) || !read_number(arguments[2], service_) ||
+        !read_number(arguments[3], options_.type) || !read_number(arguments[5], options_.ticket) ||
+        !headers_.read(arguments[6])) {
+      return false;
+    }
+    options_.self_discard = arguments[4] == Py_True;
+    options_.headers = headers_.get();
+    return true;
+  }
+  std::error_code send(Client& client, bool waits) const {
+    return client.multicast(static_cast<Service>(service_), groups_.get(), payload_.text(), options_, waits);
+  }
+
+ private:
+  GroupsArgument groups_;
+  BytesArgument payload_;
+  HeadersArgument headers_;
+  std::uint8_t service_ = 0;
+  SendOptions options_;
+};
+
 /// (groups, payload, service, type, self_discard, ticket, headers, waits)
 PyObject* multicast(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
-    if (!wants("multicast", count, 8)) return nullptr;
-    GroupsArgument groups;
-    BytesArgument payload;
-    HeadersArgument headers;
-    std::uint8_t service = 0;
-    SendOptions options;
-    if (!groups.read(arguments[0]) || !payload.read(arguments[1]) || !read_number(arguments[2], service) ||
-        !read_number(arguments[3], options.type) || !read_number(arguments[5], options.ticket) ||
-        !headers.read(arguments[6])) {
-      return nullptr;
-    }
-    options.self_discard = arguments[4] == Py_True;
-    options.headers = headers.get();
-    return result(client_of(self).multicast(static_cast<Service>(service), groups.get(), payload.text(), options,
-                                            arguments[7] == Py_True));
+    if (!wants("multicast", count, MulticastArguments::kCount + 1)) return nullptr;
+    MulticastArguments message;
+    if (!message.read(arguments)) return nullptr;
+    return result(message.send(client_of(self), arguments[MulticastArguments::kCount] == Py_True));
   });
+}
+
+/// (groups, payload, service, type, self_discard, ticket, headers), waiting: 0, a code, or what is to be done then, as
+/// a negative number. All of it with no other call between, so that threads need no lock for it.
+PyObject* multicast_gathering(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    if (!wants("multicast_gathering", count, MulticastArguments::kCount)) return nullptr;
+    MulticastArguments message;
+    if (!message.read(arguments)) return nullptr;
+    Client& client = client_of(self);
+    if (const std::error_code error = message.send(client, true)) return result(error);
+    const Gathering::Next next = client.gathering().sent(std::chrono::steady_clock::now(), client.output_size());
+    return PyLong_FromLong(-static_cast<long>(next));
+  });
+}
+
+PyObject* begin_writing(PyObject* self, PyObject*) {
+  client_of(self).gathering().begin_writing();
+  return none();
+}
+
+PyObject* wrote(PyObject* self, PyObject*) {
+  client_of(self).gathering().wrote(std::chrono::steady_clock::now());
+  return none();
 }
 
 /// (message, payload, type, headers)
@@ -604,6 +644,9 @@ PyMethodDef methods[] = {{"start", start, METH_NOARGS, nullptr},
                          {"output", output, METH_NOARGS, nullptr},
                          {"consume", consume, METH_O, nullptr},
                          {"multicast", as_method(multicast), METH_FASTCALL, nullptr},
+                         {"multicast_gathering", as_method(multicast_gathering), METH_FASTCALL, nullptr},
+                         {"begin_writing", begin_writing, METH_NOARGS, nullptr},
+                         {"wrote", wrote, METH_NOARGS, nullptr},
                          {"reply", as_method(reply), METH_FASTCALL, nullptr},
                          {"join", as_method(join), METH_FASTCALL, nullptr},
                          {"leave", leave, METH_O, nullptr},

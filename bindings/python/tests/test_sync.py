@@ -108,6 +108,34 @@ class Sync(DaemonMixin, unittest.TestCase):
         self.assertFalse(ann.drain(PATIENCE_S))
         self.assertEqual(501, sum(each() for each in counters))
 
+    def test_what_gathers_is_written_though_its_sender_does_nothing_more(self):
+        ann, bob = self.connect("ann"), self.connect("bob")
+        group = ann.join("den", timeout=PATIENCE_S)
+        bob.join("den", timeout=PATIENCE_S)
+        for count in (1, 2, 100):
+            for number in range(count):
+                group.multicast(Service.FIFO, b"%d" % number)
+            self.assertEqual([b"%d" % number for number in range(count)],
+                             [each.payload for each in self.messages(bob, count)])
+
+    def test_threads_that_send_one_after_the_other_lose_nothing(self):
+        """What they send needs no lock, as long as nothing is to be written."""
+        threads, each = 4, 2000
+        ann = self.connect("ann")
+        group = ann.join("den", timeout=PATIENCE_S)
+
+        def send(thread):
+            for number in range(each):
+                group.multicast(Service.FIFO, b"%d %d" % (thread, number))
+        sending = [self.in_thread(send, thread) for thread in range(threads)]
+        found = [[] for _ in range(threads)]
+        for message in self.messages(ann, threads * each):
+            thread, number = message.payload.split()
+            found[int(thread)].append(int(number))
+        for end in sending:
+            end()
+        self.assertEqual([list(range(each))] * threads, found)
+
     def test_closing_ends_what_waits(self):
         ann = self.connect("ann")
         waiting = [self.in_thread(ann.request, "nobody", b"?"), self.in_thread(list, ann)]
