@@ -185,7 +185,8 @@ std::error_code RequestWriter::write_send(Service service, const Groups& groups,
   send.type = options.type;
   send.total = static_cast<std::uint32_t>(payload.size());
   ++accepted_;
-  if (returns_) untaken_.sent(independent_ ? send.handle : 0, flow_bytes(payload.size()), options.ticket);
+  if (returns_ && independent_) untaken_.sent(send.handle, flow_bytes(payload.size()), options.ticket);
+  if (returns_ && !independent_) untaken_.sent(options.ticket);
   const bool is_one_piece = payload.pieces().size() == 1 && payload.size() <= kChunkBytesMax;  // as most are
   append_head(out_.bytes(), send, is_one_piece ? view_of(payload.pieces().front()) : ByteView());
   out_.note_frame(ClientFrame::send);

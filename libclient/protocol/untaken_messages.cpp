@@ -4,13 +4,35 @@
 
 namespace spindle::protocol {
 
+bool UntakenMessages::Run::add(std::uint64_t next) {
+  if (count == 1 && next - ticket <= 1) {
+    step = next - ticket;
+  } else if (count == 1 || next - ticket != step * count) {
+    return false;
+  }
+  ++count;
+  return true;
+}
+
+void UntakenMessages::Run::remove(std::uint64_t messages) {
+  ticket += step * messages;
+  count -= messages;
+}
+
 void UntakenMessages::taken(std::uint64_t messages) {
-  std::deque<Sent>& line = lines_[0];
-  const auto count = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(messages, line.size()));
-  line.erase(line.begin(), line.begin() + count);
+  std::uint64_t left = std::min(messages, waiting_);
+  waiting_ -= left;
+  while (left != 0) {
+    const std::uint64_t count = std::min(left, runs_.front().count);
+    runs_.front().remove(count);
+    if (runs_.front().count == 0) runs_.pop_front();
+    left -= count;
+  }
 }
 
 void UntakenMessages::entered(std::uint64_t first) {
+  const std::uint64_t known = sent_ - waiting_;
+  if (first > known) taken(first - known);
   for (auto& [handle, line] : lines_) {
     while (!line.empty() && line.front().number <= first) line.pop_front();
   }
@@ -35,6 +57,10 @@ std::vector<std::uint64_t> UntakenMessages::take_all_but(std::span<const std::ui
   std::map<std::uint32_t, std::size_t> staying;
   for (const std::uint32_t handle : unsent) ++staying[handle];
   std::vector<std::uint64_t> tickets;
+  for (std::uint64_t left = waiting_ - std::min<std::uint64_t>(waiting_, staying[0]); left != 0; --left) {
+    tickets.push_back(runs_.front().ticket);
+    taken(1);
+  }
   for (auto& [handle, line] : lines_) {
     const std::size_t count = line.size() - std::min(line.size(), staying[handle]);
     for (std::size_t i = 0; i < count; ++i) tickets.push_back(line[i].ticket);
@@ -46,6 +72,9 @@ std::vector<std::uint64_t> UntakenMessages::take_all_but(std::span<const std::ui
 
 std::vector<std::uint64_t> UntakenMessages::tickets() const {
   std::vector<std::uint64_t> tickets;
+  for (const Run& run : runs_) {
+    for (std::uint64_t i = 0; i < run.count; ++i) tickets.push_back(run.ticket + run.step * i);
+  }
   for (const auto& [handle, line] : lines_) {
     for (const Sent& sent : line) tickets.push_back(sent.ticket);
   }
