@@ -100,14 +100,14 @@ ProcessOptions spuser_options(Daemon& daemon, const std::vector<std::string>& ar
 }
 
 /// Sends a file to two receivers, each a program of its own.
-void expect_files_arrive(Daemon& source, Daemon& first, Daemon& second) {
+void expect_files_arrive(Daemon& source, Daemon& first, Daemon& second, const std::string& rate = "1G") {
   const TemporaryDirectory directory;
   const std::string sent = make_file(directory, "disk.img");
   const std::vector<std::string> places{make_directory(directory, "a"), make_directory(directory, "b")};
   Process a(SPUSER_PATH, spuser_options(first, {"receive-file", "images", places[0], "--count", "1"}));
   Process b(SPUSER_PATH, spuser_options(second, {"receive-file", "images", places[1], "--count", "1"}));
   const Finished sender =
-      run(SPUSER_PATH, spuser_options(source, {"send-file", "images", sent, "--wait-members", "2"}));
+      run(SPUSER_PATH, spuser_options(source, {"send-file", "images", sent, "--wait-members", "2", "--rate", rate}));
   EXPECT_EQ(sender.code, 0) << sender.error;
   EXPECT_THAT(sender.out, ContainsRegex("received by 2( .[12] ha(s|ve) left since.)?, failed 0, refused 0"));
   for (Process* each : {&a, &b}) EXPECT_EQ(each->wait(), 0) << each->transcript();
@@ -150,6 +150,47 @@ TEST(BulkFiles, ArriveOverAMesh) {
   wait_for_one_view({&mesh.alpha, &mesh.beta, &mesh.gamma});
   expect_files_arrive(mesh.alpha, mesh.beta, mesh.gamma);
   EXPECT_GT(mesh.beta.count("bulk_symbols_of_peers") + mesh.gamma.count("bulk_symbols_of_peers"), 0u);
+}
+
+/// Two daemons with links to a third one only, which may dial each other.
+struct Star {
+  /// Where nobody else listens: an address of loopback that is this process's own, with the port of links.
+  static std::string address(int last) {
+    const int process = ::getpid();
+    return "127." + std::to_string(64 + (process >> 8) % 128) + "." + std::to_string(process & 255) + "." +
+           std::to_string(last) + ":4804";
+  }
+  static DaemonOptions leaf(const std::string& name, const Daemon& hub, int last) {
+    DaemonOptions options;
+    options.name = name;
+    options.neighbours = {hub.link_address()};
+    options.link_address = address(last);
+    options.configuration = "[bulk]\nmesh = true\naddress = \"" + options.link_address + "\"\n";
+    return options;
+  }
+  Daemon hub{Triangle::options("hub", {})};
+  Daemon beta{leaf("beta", hub, 1)};
+  Daemon gamma{leaf("gamma", hub, 2)};
+};
+
+TEST(BulkFiles, ArriveAtDaemonsThatDialEachOther) {
+  Star star;
+  wait_for_one_view({&star.hub, &star.beta, &star.gamma});
+  expect_files_arrive(star.hub, star.beta, star.gamma, "20M");
+  EXPECT_GT(star.beta.count("bulk_symbols_of_peers") + star.gamma.count("bulk_symbols_of_peers"), 0u);
+  EXPECT_EQ(star.hub.count("bulk_symbols_of_peers"), 0u);
+}
+
+/// Its address is wrong: nobody answers there. What it lacks comes along the tree.
+TEST(BulkFiles, ArriveWhereTheOtherCannotBeDialled) {
+  Daemon hub(Triangle::options("hub", {}));
+  DaemonOptions silent = Star::leaf("beta", hub, 1);
+  silent.configuration = "[bulk]\nmesh = true\naddress = \"" + Star::address(9) + "\"\n";
+  Daemon beta(silent);
+  Daemon gamma(Triangle::options("gamma", {hub.link_address()}));
+  wait_for_one_view({&hub, &beta, &gamma});
+  expect_files_arrive(hub, beta, gamma, "20M");
+  EXPECT_EQ(beta.count("bulk_symbols_of_peers") + gamma.count("bulk_symbols_of_peers"), 0u);
 }
 
 TEST(BulkFiles, TheSenderStaysForWhoWentBeforeItHadAll) {
