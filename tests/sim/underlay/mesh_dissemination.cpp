@@ -17,7 +17,7 @@ struct MeshDissemination::Node : mesh::MeshOutput {
       : mesh(mesh_),
         self(self_),
         content(mesh_.code_, kBlocks, mesh_.settings_.source_symbols, self_),
-        member(self_, *this, content, random, mesh_.settings_.member) {}
+        member(std::make_unique<mesh::MeshMember>(self_, *this, content, random, mesh_.settings_.member)) {}
 
   void dial(MemberIndex peer) override { mesh.dialled_.emplace_back(self, peer); }
   void close(MemberIndex peer) override {
@@ -33,8 +33,35 @@ struct MeshDissemination::Node : mesh::MeshOutput {
   MeshDissemination& mesh;
   const Participant self;
   SimContent content;
-  mesh::MeshMember member;
+  std::unique_ptr<mesh::MeshMember> member;
 };
+
+namespace {
+
+/// Adds the time until its end.
+class Watch {
+ public:
+  explicit Watch(std::chrono::nanoseconds* sum) : sum_(sum) {
+    if (sum_ != nullptr) start_ = std::chrono::steady_clock::now();
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch() {
+    if (sum_ != nullptr) *sum_ += std::chrono::steady_clock::now() - start_;
+  }
+
+ private:
+  std::chrono::nanoseconds* const sum_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace
+
+template <typename Call>
+decltype(auto) MeshDissemination::in_member(Call&& call) {
+  const Watch watch(settings_.measures_members ? &processor_time_ : nullptr);
+  return call();
+}
 
 MeshDissemination::MeshDissemination(OverlayNet& net, const Tree& tree, const MeshSettings& settings)
     : net_(net), tree_(tree), settings_(settings), code_(settings.seed), pace_(settings.symbols_per_s) {
@@ -44,13 +71,15 @@ MeshDissemination::MeshDissemination(OverlayNet& net, const Tree& tree, const Me
   }
   for (const auto& node : nodes_) {
     for (const Participant child : tree.children[node->self]) net.open(node->self, child);
-    node->member.set_place(net.now(), tree.parents[node->self], tree.children[node->self]);
+    node->member->set_place(net.now(), tree.parents[node->self], tree.children[node->self]);
   }
 }
 
 MeshDissemination::~MeshDissemination() = default;
 
-const mesh::MeshMember& MeshDissemination::member(Participant participant) const { return nodes_[participant]->member; }
+const mesh::MeshMember& MeshDissemination::member(Participant participant) const {
+  return *nodes_[participant]->member;
+}
 const SimContent& MeshDissemination::content(Participant participant) const { return nodes_[participant]->content; }
 
 void MeshDissemination::received(Time now, Participant at, Participant from, SymbolId symbol) {
@@ -58,15 +87,18 @@ void MeshDissemination::received(Time now, Participant at, Participant from, Sym
   const auto taken = at == tree_.root ? SimContent::Taken::useless : node.content.take(now, symbol);
   const bool is_useful = taken != SimContent::Taken::useless;
   net_.meter().count(now, at, is_useful, tree_.parents[at] == from);
-  node.member.symbol_received(now, from, symbol, is_useful);
-  if (taken == SimContent::Taken::completes) node.member.block_completed(now, symbol.block);
+  in_member([&] {
+    node.member->symbol_received(now, from, symbol, is_useful);
+    if (taken == SimContent::Taken::completes) node.member->block_completed(now, symbol.block);
+  });
 }
 
 void MeshDissemination::originate() {
   Node& root = *nodes_[tree_.root];
   for (std::uint32_t due = pace_.due(OverlayNet::kStep); due > 0; --due) {
     // Without disjoint send it is a stream: what no child takes is gone, but for who asks the root for it.
-    if (!root.member.originate(net_.now(), next_symbol_) && settings_.member.is_disjoint) return;
+    const bool is_taken = in_member([&] { return root.member->originate(net_.now(), next_symbol_); });
+    if (!is_taken && settings_.member.is_disjoint) return;
     pace_.taken();
     root.content.take(net_.now(), next_symbol_);
     if (++next_symbol_.esi < settings_.source_symbols) continue;
@@ -80,37 +112,41 @@ void MeshDissemination::step(Time now) {
   frames_.clear();
   for (FrameInFlight& each : arriving_) {
     if (net_.is_dead(each.from) || net_.is_dead(each.to)) continue;
-    nodes_[each.to]->member.frame_received(now, each.from, std::move(each.frame));
+    in_member([&] { nodes_[each.to]->member->frame_received(now, each.from, std::move(each.frame)); });
   }
   for (const auto& [from, to] : std::exchange(dialled_, {})) {
     if (net_.is_dead(from)) continue;
     if (net_.is_dead(to)) {
-      nodes_[from]->member.lost(now, to);
+      nodes_[from]->member->lost(now, to);
       continue;
     }
     net_.open(to, from);
-    nodes_[from]->member.connected(now, to);
+    in_member([&, from = from, to = to] { nodes_[from]->member->connected(now, to); });
   }
   for (const Failure& failure : failures_) {
     if (failure.noticed_at > now) continue;
     for (const auto& node : nodes_) {
-      if (!net_.is_dead(node->self)) node->member.lost(now, failure.participant);
+      if (!net_.is_dead(node->self)) node->member->lost(now, failure.participant);
     }
   }
   std::erase_if(failures_, [&](const Failure& failure) { return failure.noticed_at <= now; });
   originate();
   for (const auto& node : nodes_) {
-    if (!net_.is_dead(node->self)) node->member.tick(now);
+    if (!net_.is_dead(node->self)) in_member([&] { node->member->tick(now); });
   }
 }
 
 std::optional<SymbolId> MeshDissemination::next(Time, Participant from, Participant to) {
-  return nodes_[from]->member.next(to);
+  return in_member([&] { return nodes_[from]->member->next(to); });
 }
 
 void MeshDissemination::kill(Time now, Participant participant) {
   net_.kill(participant);
   failures_.push_back({now + settings_.noticed_after, participant});
+}
+
+void MeshDissemination::end_members() {
+  for (const auto& node : nodes_) node->member.reset();
 }
 
 }  // namespace spindled::sim::underlay

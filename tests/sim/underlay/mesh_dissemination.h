@@ -1,6 +1,7 @@
 // The mesh on a topology: the daemon's own code for it at each participant.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct MeshSettings {
   double symbols_per_s = 0;              // that the source gives at most
   std::uint32_t source_symbols = 1'024;  // of a block
   Duration noticed_after = 1s;           // until the peers of who fails notice
+  bool measures_members = false;         // the processor time of members
 };
 
 class MeshDissemination : public Dissemination {
@@ -30,6 +32,11 @@ class MeshDissemination : public Dissemination {
 
   /// It stops at once; the tree stays as it is.
   void kill(Time now, Participant participant);
+
+  /// What the daemon's code has taken, all members together.
+  std::chrono::nanoseconds processor_time() const { return processor_time_; }
+  /// Ends all members, and nothing may be called after it.
+  void end_members();
 
   const mesh::MeshMember& member(Participant participant) const;
   const SimContent& content(Participant participant) const;
@@ -45,6 +52,9 @@ class MeshDissemination : public Dissemination {
     Participant participant;
   };
   void originate();
+  /// Calls the daemon's code.
+  template <typename Call>
+  decltype(auto) in_member(Call&& call);
 
   OverlayNet& net_;
   const Tree& tree_;
@@ -56,6 +66,7 @@ class MeshDissemination : public Dissemination {
   std::vector<FrameInFlight> frames_, arriving_;
   std::vector<std::pair<Participant, Participant>> dialled_;
   std::vector<Failure> failures_;
+  std::chrono::nanoseconds processor_time_{};
 };
 
 }  // namespace spindled::sim::underlay

@@ -32,11 +32,12 @@ struct Extent {
   double settled_s() const { return seconds * 2 / 3; }
 };
 
-Extent extent(const ExperimentOptions& options, std::size_t routers, std::size_t receivers, double seconds) {
+Extent extent(const ExperimentOptions& options, std::size_t routers, std::size_t receivers, double seconds,
+              std::size_t receivers_least = 40) {
   const auto scaled = [&](std::size_t count, std::size_t least) {
     return std::max(least, static_cast<std::size_t>(static_cast<double>(count) * options.share));
   };
-  return {scaled(routers, 500), scaled(receivers, 40) + 1, std::max(120.0, seconds * options.share)};
+  return {scaled(routers, 500), scaled(receivers, receivers_least) + 1, std::max(120.0, seconds * options.share)};
 }
 
 Table new_table() { return {{"series", "second", "useful", "deviation", "raw", "from_parents"}, {}}; }
@@ -252,11 +253,39 @@ ExperimentOutcome failure(const ExperimentOptions& options) {
   return outcome;
 }
 
+/// What a member costs, and how that grows with their number: the network stays as large as it is.
+ExperimentOutcome costs(const ExperimentOptions& options) {
+  constexpr double kRate = 600;
+  ExperimentOutcome outcome;
+  outcome.table = {{"receivers", "us_per_s", "ns_per_symbol", "heap_bytes", "control_kbps", "useful_kbps"}, {}};
+  for (const std::size_t receivers : {10, 100, 1'000}) {
+    const Extent size = extent(options, 20'000, receivers, kSeconds, 10);
+    const Topology topology(options.seed, {size.routers, size.members});
+    const Tree random = underlay::random_tree(options.seed, size.members, kChildrenMax);
+    const Course course = Trial(topology, kOurs, kRate, options.seed).measured_mesh(random, size.seconds);
+    const double useful = course.useful(size.settled_s(), size.seconds);
+    const std::string of = fmt::format("of {} receivers, each: ", size.members - 1);
+    outcome.figures.push_back(
+        beside(of + "processor a second", "", fmt::format("{:.0f} us", course.processor_us_per_s)));
+    outcome.figures.push_back(
+        beside(of + "processor a symbol", "", fmt::format("{:.0f} ns", course.processor_ns_per_symbol)));
+    outcome.figures.push_back(beside(of + "memory", "", fmt::format("{:.1f} KiB", course.heap_bytes / 1'024)));
+    outcome.figures.push_back(beside(of + "control", "", fmt::format("{:.1f} kb/s", course.control_mean_kbps)));
+    outcome.figures.push_back(beside(of + "rate", "", kbps(useful)));
+    outcome.table.rows.push_back({std::to_string(size.members - 1), fmt::format("{:.1f}", course.processor_us_per_s),
+                                  fmt::format("{:.0f}", course.processor_ns_per_symbol),
+                                  fmt::format("{:.0f}", course.heap_bytes),
+                                  fmt::format("{:.2f}", course.control_mean_kbps), fmt::format("{:.1f}", useful)});
+  }
+  return outcome;
+}
+
 }  // namespace
 
 const std::vector<NamedExperiment>& experiments() {
   static const std::vector<NamedExperiment> all{
       {"epidemics", "Mesh, gossip and anti-entropy, 100 receivers (Fig. 11)", epidemics},
+      {"costs", "What a member costs, by their number", costs},
       {"faster", "900 kb/s, medium bandwidths", faster},
       {"failure", "A child of the root fails (Fig. 13, 14)", failure},
       {"bandwidths", "Low and high bandwidths (Fig. 9)", bandwidths},

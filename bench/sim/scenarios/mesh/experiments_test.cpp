@@ -38,5 +38,14 @@ TEST(MeshTrial, MeasuresWhatArrives) {
   EXPECT_GE(mesh.stress_mean, 1);
 }
 
+TEST(MeshTrial, MeasuresWhatMembersCost) {
+  const underlay::Topology topology(1, {.routers = 500, .participants = 21});
+  Trial trial(topology, underlay::Transport::tcp, 300, 1);
+  const Course mesh = trial.measured_mesh(underlay::random_tree(1, 21, 10), 40);
+  EXPECT_GT(mesh.processor_us_per_s, 0);
+  EXPECT_GT(mesh.processor_ns_per_symbol, 0);
+  EXPECT_EQ(mesh.heap_bytes, 0);  // this program does not count
+}
+
 }  // namespace
 }  // namespace spindled::scenarios::mesh

@@ -5,6 +5,8 @@
 
 namespace spindled::scenarios::mesh {
 
+std::int64_t (*heap_bytes_of_thread)() = nullptr;
+
 namespace {
 
 constexpr double kKilobitsOfSymbol = kSymbolBytes * 8 / 1'000;
@@ -97,14 +99,38 @@ Course Trial::anti_entropy(const underlay::Tree& tree, double seconds) {
   return measured(net, seconds);
 }
 
+underlay::MeshSettings Trial::settings_of(const spindled::mesh::MeshOptions& options) const {
+  underlay::MeshSettings settings;
+  settings.member = options;
+  settings.member.symbol_bytes = kSymbolBytes;
+  settings.seed = seed_;
+  settings.symbols_per_s = symbols_per_s_;
+  return settings;
+}
+
+Course Trial::measured_mesh(const underlay::Tree& tree, double seconds) {
+  underlay::OverlayNet net(topology_, kSymbolBytes, transport_, seed_);
+  underlay::MeshSettings settings = settings_of({});
+  settings.measures_members = true;
+  underlay::MeshDissemination mesh(net, tree, settings);
+  net.run_until(Time(from_seconds(seconds)), mesh);
+  Course course = measured(net, seconds);
+  const auto members = static_cast<double>(topology_.participants());
+  const auto spent = std::chrono::duration<double, std::micro>(mesh.processor_time()).count() / members;
+  course.processor_us_per_s = spent / seconds;
+  course.processor_ns_per_symbol = spent * 1'000 / (course.raw(0, seconds) / kKilobitsOfSymbol * seconds);
+  if (heap_bytes_of_thread != nullptr) {
+    const std::int64_t before = heap_bytes_of_thread();
+    mesh.end_members();
+    course.heap_bytes = static_cast<double>(before - heap_bytes_of_thread()) / members;
+  }
+  return course;
+}
+
 Course Trial::mesh(const underlay::Tree& tree, double seconds, spindled::mesh::MeshOptions options,
                    std::optional<Failure> failure) {
   underlay::OverlayNet net(topology_, kSymbolBytes, transport_, seed_);
-  options.symbol_bytes = kSymbolBytes;
-  underlay::MeshSettings settings;
-  settings.member = options;
-  settings.seed = seed_;
-  settings.symbols_per_s = symbols_per_s_;
+  const underlay::MeshSettings settings = settings_of(options);
   underlay::MeshDissemination mesh(net, tree, settings);
   if (failure) {
     net.run_until(Time(from_seconds(failure->at_s)), mesh);

@@ -1,6 +1,7 @@
 // One run of one way to disseminate content on one network.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,12 +34,20 @@ struct Course {
   double stress_most = 0;
   double stress_of_blocks = 0;
 
+  /// What the daemon's code for the mesh costs, of a member in the mean.
+  double processor_us_per_s = 0;  // as the wall clock has it; 0: not measured
+  double processor_ns_per_symbol = 0;
+  double heap_bytes = 0;  // at the end; 0: not measured
+
   /// Means over these seconds.
   double useful(double from_s, double to_s) const;
   double raw(double from_s, double to_s) const;
   /// Of these receivers alone.
   double useful_of(const std::vector<underlay::Participant>& some, double from_s, double to_s) const;
 };
+
+/// Bytes that this thread has taken of the heap and not given back; null where the program does not count them.
+extern std::int64_t (*heap_bytes_of_thread)();
 
 class Trial {
  public:
@@ -53,9 +62,12 @@ class Trial {
   };
   Course mesh(const underlay::Tree& tree, double seconds, spindled::mesh::MeshOptions options = {},
               std::optional<Failure> failure = {});
+  /// The same, and what it costs.
+  Course measured_mesh(const underlay::Tree& tree, double seconds);
 
  private:
   Course measured(underlay::OverlayNet& net, double seconds) const;
+  underlay::MeshSettings settings_of(const spindled::mesh::MeshOptions& options) const;
 
   const underlay::Topology& topology_;
   const underlay::Transport transport_;
