@@ -11,6 +11,7 @@ import pathlib
 import shutil
 import tempfile
 
+from .. import plots
 from ..console import leave_nothing_behind, make_parser, say, words
 from ..field.network import Unavailable, check_available
 from ..figures import conclude
@@ -25,13 +26,15 @@ MEMORY_FOLDER = "/dev/shm"
 
 
 def parse_arguments(name):
-    parser = make_parser(name, __doc__)
+    parser = make_parser(name, __doc__, plots=True)
     parser.add_argument("--size", type=lambda text: int(float(text)), default=SIZE, help="bytes of the content; 1e8 will do")
     parser.add_argument("--only", type=words, action="extend", metavar="ROW,...", help=f"of {', '.join(ROWS)}")
     parser.add_argument("--rounds", type=int, default=3, help="of what takes less than a minute (default %(default)s)")
     parser.add_argument("--peers", action="store_true", help="other programs, too; tools/bench installs them")
     parser.add_argument("--folder", help="for contents (default: in memory where there is room, else on the disk)")
     parser.add_argument("--json", metavar="FILE", help="writes all figures")
+    parser.add_argument("--plot", metavar="FILE", help="draws what comes to receivers in the course of transfers of the row "
+                        "mesh, as PNG and as SVG (takes matplotlib: --plots)")
     parser.add_argument("--check", action="store_true", help="status 1 where a mark is missed")
     arguments = parser.parse_args()
     unknown = set(arguments.only or ()) - set(ROWS)
@@ -78,4 +81,6 @@ def main(name):
         setting = Setting(pathlib.Path(arguments.build), pathlib.Path(folder), arguments.size, arguments.rounds,
                           arguments.peers)
         figures = measure(setting, rows)
-    return conclude(name, host, figures, arguments, size=arguments.size)
+    if arguments.plot:
+        plots.draw("transfers", arguments.plot, report=setting.courses)
+    return conclude(name, host, figures, arguments, size=arguments.size, courses=setting.courses)

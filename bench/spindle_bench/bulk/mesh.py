@@ -6,7 +6,7 @@ from ..marks import at_most
 from .peers import Aria2, Transmission, peer_done
 from .places import MEGABIT, content_of, hosts_with, star
 from .setting import median_of, repeated
-from .transfers import PORT, Daemons, transfer
+from .transfers import PORT, Course, Daemons, transfer
 
 HOSTS = 16
 RECEIVERS = tuple(range(1, HOSTS))
@@ -23,17 +23,22 @@ def around():
     return edges + [tuple(sorted((host, step(host, far)))) for host in RECEIVERS for far in (1, 2)]
 
 
-def seconds_of(setting, hosts, edges, content, mesh, rate=None):
-    """Receivers stay, as those of torrents do. All daemons tell an address, so that they need not be neighbours."""
+def seconds_of(setting, hosts, what, edges, content, mesh, rate=None):
+    """Receivers stay, as those of torrents do. All daemons tell an address, so that they need not be neighbours. What comes
+    to receivers meanwhile goes to the courses of `setting`."""
     settings = lambda host: [f'[bulk]\nmesh = {mesh}\naddress = "{hosts.address(host)}:{PORT}"']
     with Daemons(setting.build, setting.folder / f"mesh-{mesh}", hosts, edges, settings=settings) as daemons:
-        return transfer(daemons, content, RECEIVERS, rate=rate, serves=True).seconds
+        with Course(daemons, RECEIVERS) as course:
+            seconds = transfer(daemons, content, RECEIVERS, rate=rate, serves=True).seconds
+    setting.courses.append({"row": "mesh", "what": what, "series": "with the mesh" if mesh == "true" else "the tree alone",
+                            "rates": course.rates()})
+    return seconds
 
 
 def in_turn(setting, hosts, what, edges, content, rate=None):
     """Rounds of (tree alone, mesh beside it)."""
     return repeated(setting, f"mesh, {what}", lambda: [
-        seconds_of(setting, hosts, edges, content, mesh, rate) for mesh in ("false", "true")])
+        seconds_of(setting, hosts, what, edges, content, mesh, rate) for mesh in ("false", "true")])
 
 
 def figure_of(what, rounds, must):

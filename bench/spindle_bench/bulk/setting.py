@@ -14,6 +14,7 @@ class Setting:
     size: int      # of the content, where a row is not better off with a share of it
     rounds: int
     peers: bool    # whether other programs are measured, too
+    courses: list = dataclasses.field(default_factory=list)  # of transfers, as plots want them
 
     def share(self, part):
         """A smaller content, of whole blocks as far as there are any."""

@@ -18,6 +18,7 @@ from .segment import device_bytes
 
 PORT = 4804
 VIEW_SECONDS = 30
+SAMPLE_SECONDS = 0.5
 READY_SECONDS = 20
 # A transfer that takes longer than at this rate hangs.
 BYTES_PER_SECOND_LEAST = 200_000
@@ -257,3 +258,33 @@ def transfer(daemons, content, receivers, source=0, rate=None, serves=False):
     with Transfer(daemons, content, receivers, source, rate, serves=serves) as moving:
         moving.start()
         return moving.finish()
+
+
+class Course:
+    """While this is entered: what comes to the hosts, every SAMPLE_SECONDS."""
+
+    def __init__(self, daemons, hosts):
+        self.daemons = daemons
+        self.hosts = list(hosts)
+        self.samples = []  # times, and bytes by host
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self._sample)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        self.thread.join()
+
+    def _sample(self):
+        while not self.is_over.is_set():
+            self.samples.append((time.monotonic(), [self.daemons.received_bytes(host) for host in self.hosts]))
+            self.is_over.wait(SAMPLE_SECONDS)
+
+    def rates(self):
+        """Seconds since the beginning, and the Mb/s that came to each host until then from the sample before."""
+        begin = self.samples[0][0]
+        return [(at - begin, [(new - old) * 8 / 1e6 / (at - former) for old, new in zip(before, now)])
+                for (former, before), (at, now) in zip(self.samples, self.samples[1:])]
