@@ -58,6 +58,16 @@ TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
     EXPECT_GT(rare, 0u);
 }
 
+TEST(HuntPlan, DaemonsHaveMemoryForTheLargestMessage) {
+  const Plan plan = draw_plan(6'000'015'283);  // little memory, and a huge message
+  std::uint64_t largest = 0;
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::send) largest = std::max<std::uint64_t>(largest, step.size);
+  }
+  EXPECT_GT(largest, 1u << 20);
+  EXPECT_GE(plan.memory_bytes, 4 * largest);
+}
+
 TEST(HuntPlanText, GivesTheSamePlanAgain) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Plan plan = draw_plan(seed);
