@@ -255,6 +255,8 @@ TEST(FeedChecker, FindsFramesThatBreakPromises) {
   EXPECT_FALSE(check.take(protocol::FeedEnded{8})) << "as a listener, and as its source";
   EXPECT_FALSE(check.take(protocol::FeedOpened{7, 0, "g", "#s#a"})) << "the client has joined again";
   EXPECT_FALSE(check.take(packet(3)));
+  EXPECT_EQ(check.take(protocol::FeedEnded{9, protocol::FeedEnd::left}),
+            "that it has left feed 9, which was not opened");
   EXPECT_FINDS(FeedWriter().at(1).says(FeedFrameWrong{"twice of packet 3 of feed 7"}), "is told twice of packet 3");
 }
 
