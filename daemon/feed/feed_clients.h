@@ -47,6 +47,7 @@ enum class FeedEnd : std::uint8_t {
   closed,  // by its source, or with its source's session
   lost,    // its daemon is out of reach, or gone
   denied,  // the rules of access have changed
+  left,    // to a listener alone: it is no member of the group any more, or does not listen
 };
 
 /// Implemented by the sessions. Session ids that are gone are ignored. What is given is valid during the call, which
@@ -61,7 +62,8 @@ class FeedClients {
   virtual void give_room(SessionId source, FeedHandle feed, std::size_t bytes) = 0;
   virtual void tell_flow(SessionId source, FeedHandle feed, const FeedFlow& flow) = 0;
 
-  // To listeners, of each feed in this order: it is described, packets and gaps, its end.
+  // To listeners, of each feed in this order: it is described, packets and gaps, its end. Who has left hears of the
+  // same feed from its description on again, where it comes back.
 
   virtual void describe(std::span<const SessionId> to, const FeedDescription& feed) = 0;
   /// In the order in which they come; each sequence at most once, and never one that a gap has had. The first packet of

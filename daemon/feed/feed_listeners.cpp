@@ -76,8 +76,10 @@ void FeedListeners::forget(std::string_view group, SessionId session) {
   directory_.for_each_of(group, [&](const OpenFeed& feed) {
     const auto told = told_.find(feed.key);
     if (told == told_.end()) return;
-    std::erase_if(told->second, [&](const Listener& each) { return each.session == session; });
+    if (std::erase_if(told->second, [&](const Listener& each) { return each.session == session; }) == 0) return;
     if (told->second.empty()) told_.erase(told);
+    context_.turn.count(1);
+    clients_->end({&session, 1}, feed.handle, FeedEnd::left);
   });
 }
 
@@ -99,7 +101,13 @@ void FeedListeners::settle(const std::string& group, const std::set<SessionId>& 
   directory_.for_each_of(group, [&](const OpenFeed& feed) {
     std::set<SessionId> knows;
     if (const auto told = told_.find(feed.key); told != told_.end()) {
-      std::erase_if(told->second, [&](const Listener& each) { return !is_member(each.session); });
+      to_.clear();
+      std::erase_if(told->second, [&](const Listener& each) {
+        if (is_member(each.session)) return false;
+        to_.push_back(each.session);
+        return true;
+      });
+      if (!to_.empty()) clients_->end(to_, feed.handle, FeedEnd::left);
       for (const Listener& each : told->second) knows.insert(each.session);
       if (told->second.empty()) told_.erase(told);
     }

@@ -17,7 +17,8 @@ namespace spindled {
 
 /// A client that has said `listen` hears of the feeds of a group as long as it is a member of it: of those that are
 /// open at once. It begins with the first packet that comes then; one that was there when the feed was opened, with the
-/// first that there is.
+/// first that there is. One that has left the group, or listens no more, is told of the end of each feed that it has
+/// heard: what is on its way to it may reach it when it listens again, and would be without an end then.
 ///
 /// Packets that overtake the opening of their feed wait for it, kEarlyBytesMax of all feeds.
 class FeedListeners {

@@ -7,6 +7,7 @@ namespace protocol = spindle::protocol;
 static_assert(static_cast<int>(protocol::FeedEnd::closed) == static_cast<int>(FeedEnd::closed));
 static_assert(static_cast<int>(protocol::FeedEnd::lost) == static_cast<int>(FeedEnd::lost));
 static_assert(static_cast<int>(protocol::FeedEnd::denied) == static_cast<int>(FeedEnd::denied));
+static_assert(static_cast<int>(protocol::FeedEnd::left) == static_cast<int>(FeedEnd::left));
 static_assert(static_cast<int>(protocol::FeedLimit::start) == static_cast<int>(FeedLimit::start));
 static_assert(static_cast<int>(protocol::FeedLimit::maximum) == static_cast<int>(FeedLimit::maximum));
 
@@ -67,6 +68,7 @@ void FeedDelivery::lose(std::span<const SessionId> to, FeedHandle feed, std::uin
 
 void FeedDelivery::end(std::span<const SessionId> to, FeedHandle feed, FeedEnd why) {
   for (const SessionId id : to) {
+    if (why == FeedEnd::left) break;  // to who is its source, too, it goes on
     if (Session* session = find_open(id)) session->feeds().note_end(feed);
   }
   const protocol::FeedEnded ended{feed, static_cast<protocol::FeedEnd>(why)};

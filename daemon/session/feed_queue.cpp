@@ -48,9 +48,11 @@ bool FeedQueue::move_to_front() {
   const auto known = fronts_.find(entry.feed);
   switch (entry.kind) {
     case Kind::described: {
-      // What was before it, of the same number, is nothing that the client has to know of any more.
+      // What was before it, of the same number, the description ends for who has heard of it.
+      const bool is_heard = known != fronts_.end() && (known->second.description.empty() || known->second.is_heard);
       if (known != fronts_.end()) erase_front(known);
       Front& front = front_of(entry.feed);
+      front.is_heard = is_heard;
       front.description.resize(entry.bytes);
       bytes_.copy_front(front.description);
       front_bytes_ += entry.bytes;
@@ -62,14 +64,14 @@ bool FeedQueue::move_to_front() {
     case Kind::gap:
       count_gaps(front_of(entry.feed), entry.first, entry.last, FeedGapCause::lost);
       break;
-    case Kind::end:
+    case Kind::end: {
       // Of one that the client has never heard of it need not hear.
-      if (known != fronts_.end() && !known->second.description.empty()) {
-        erase_front(known);
-      } else {
-        front_of(entry.feed).end = entry.why;
-      }
+      const bool is_described = known != fronts_.end() && !known->second.description.empty();
+      const bool is_heard = !is_described || known->second.is_heard;
+      if (is_described) erase_front(known);
+      if (is_heard) front_of(entry.feed).end = entry.why;
       break;
+    }
   }
   bytes_.consume(entry.bytes);
   return entry.kind == Kind::packet;

@@ -51,6 +51,7 @@ class FeedQueue {
     std::vector<std::uint8_t> description;  // a frame, or empty
     spindle::protocol::SequenceRanges gaps;
     std::optional<spindle::protocol::FeedEnd> end;
+    bool is_heard = false;  // the client was told of it before, and has yet to hear that this is over
   };
   using Fronts = std::map<spindle::protocol::FeedNumber, Front>;
   static constexpr std::size_t kFrontBytes = sizeof(Fronts::value_type) + 64;

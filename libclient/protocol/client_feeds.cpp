@@ -15,6 +15,7 @@ static_assert(static_cast<int>(spindle::FeedGap::Cause::slow) == static_cast<int
 static_assert(static_cast<int>(FeedClosed::Why::closed) == static_cast<int>(FeedEnd::closed));
 static_assert(static_cast<int>(FeedClosed::Why::lost) == static_cast<int>(FeedEnd::lost));
 static_assert(static_cast<int>(FeedClosed::Why::denied) == static_cast<int>(FeedEnd::denied));
+static_assert(static_cast<int>(FeedClosed::Why::left) == static_cast<int>(FeedEnd::left));
 static_assert(static_cast<int>(spindle::FeedLimit::start) == static_cast<int>(FeedLimit::start));
 static_assert(static_cast<int>(spindle::FeedLimit::link) == static_cast<int>(FeedLimit::link));
 static_assert(static_cast<int>(spindle::FeedLimit::source) == static_cast<int>(FeedLimit::source));
@@ -222,6 +223,7 @@ void ClientFeeds::take(const FeedGap& gap) {
 void ClientFeeds::take(const FeedEnded& ended) {
   const auto why = static_cast<FeedClosed::Why>(ended.why);
   if (const auto heard = heard_.find(ended.feed); heard != heard_.end()) end_heard(heard, why);
+  if (ended.why == FeedEnd::left) return;
   if (const auto own = own_ids_.find(ended.feed); own != own_ids_.end()) end_own(own->second, why);
 }
 

@@ -31,8 +31,10 @@ inline constexpr std::uint64_t kRepairForMaxUs = 60'000'000;
 /// Why packets are missing, and why a feed has ended.
 enum class FeedGapCause : std::uint8_t { lost = 0, slow = 1 };
 inline constexpr FeedGapCause kFeedGapCauseLast = FeedGapCause::slow;
-enum class FeedEnd : std::uint8_t { closed = 0, lost = 1, denied = 2 };
-inline constexpr FeedEnd kFeedEndLast = FeedEnd::denied;
+/// `left`: the client hears it no more, as it has left its group or listens there no more. It may hear it again, and of
+/// its own feeds `left` ends none.
+enum class FeedEnd : std::uint8_t { closed = 0, lost = 1, denied = 2, left = 3 };
+inline constexpr FeedEnd kFeedEndLast = FeedEnd::left;
 /// What keeps the rate of a feed from growing.
 enum class FeedLimit : std::uint8_t { start = 0, link = 1, source = 2, maximum = 3, share = 4 };
 inline constexpr FeedLimit kFeedLimitLast = FeedLimit::share;

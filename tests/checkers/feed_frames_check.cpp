@@ -39,6 +39,9 @@ std::optional<std::string> FeedFramesCheck::take(const protocol::FeedNews& news)
     return settle(gap->feed, gap->first, gap->count);
   } else if (const auto* ended = std::get_if<protocol::FeedEnded>(&news)) {
     const auto heard = heard_.find(ended->feed);
+    if (heard == heard_.end() && ended->why == protocol::FeedEnd::left) {
+      return fmt::format("that it has left feed {}, which was not opened", ended->feed);
+    }
     if (heard != heard_.end() && std::exchange(heard->second.is_over, true) && !heard->second.is_own) {
       return fmt::format("twice of the end of feed {}", ended->feed);
     }

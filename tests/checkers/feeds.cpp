@@ -27,6 +27,7 @@ struct OwnFeed {
   Time asked_at{};
   std::optional<Time> over_at{};  // given up, refused, or with its session
   bool is_open = true;            // at the end of the history
+  bool is_taken_away = false;     // it was told that the feed is over: what it had sent may be thrown away
   std::vector<Time> sent;         // each message
 };
 
@@ -80,7 +81,7 @@ class Sources {
     };
     for (const FeedEvent& event : client.feeds) {
       if (const auto* asked = std::get_if<FeedAsked>(&event.what)) {
-        feeds_.push_back({&client, asked->feed, asked->group, asked->drops_oldest, event.at, {}, true, {}});
+        feeds_.push_back({&client, asked->feed, asked->group, asked->drops_oldest, event.at, {}, true, false, {}});
       } else if (const auto* sent = std::get_if<FeedSent>(&event.what)) {
         origins_[sent->digest] = {program, sent->feed, counts_[{program, sent->feed}]++};
         if (OwnFeed* feed = find(sent->feed)) feed->sent.push_back(event.at);
@@ -88,6 +89,7 @@ class Sources {
         end(find(given_up->feed), event.at);
       } else if (const auto* over = std::get_if<OwnFeedOver>(&event.what)) {
         end(find(over->feed), event.at);
+        if (OwnFeed* feed = find(over->feed)) feed->is_taken_away = true;
       }
     }
     if (!client.is_closed()) return;
@@ -209,7 +211,8 @@ class Listener {
     if (changes_views(feed.at, feed.over->first) || client_.program != 0) return;
     bool is_known = true;
     sources_.for_each_of(*origin, [&](const OwnFeed& own) {
-      is_known = is_known && !own.drops_oldest && own.client->program == 0 && !own.client->is_closed();
+      is_known =
+          is_known && !own.drops_oldest && !own.is_taken_away && own.client->program == 0 && !own.client->is_closed();
     });
     if (!is_known) return;
     std::uint64_t end = 0;
@@ -259,7 +262,7 @@ class Listener {
     const bool has_left = feed.over && feed.over->second != spindle::FeedClosed::Why::closed;
     if (!at_rest_ || origin == nullptr || has_left || client_.is_closed() || feed.is_cut_short) return;
     bool drops = false;
-    sources_.for_each_of(*origin, [&](const OwnFeed& own) { drops = drops || own.drops_oldest; });
+    sources_.for_each_of(*origin, [&](const OwnFeed& own) { drops = drops || own.drops_oldest || own.is_taken_away; });
     const Origin* last = sources_.find(feed.messages.back().digest);
     const bool is_slow = std::any_of(feed.missed.begin(), feed.missed.end(), [](const FeedMissed& missed) {
       return missed.cause == spindle::FeedGap::Cause::slow;

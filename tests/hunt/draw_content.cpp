@@ -23,6 +23,7 @@ constexpr double kShareScarce = 0.15;   // daemons have little memory: that many
 constexpr std::uint64_t kScarceLeast = 1u << 20;
 constexpr std::uint64_t kScarceEach = 256u << 10;       // for each daemon, whose messages are on their way
 constexpr std::uint64_t kConnectionLeast = 768u << 10;  // for each link and hop, which have slabs of 128 KiB
+constexpr std::uint64_t kScarceLargest = 4;             // times the largest message: no less may be configured
 
 class ContentDrawer {
  public:
@@ -42,8 +43,8 @@ class ContentDrawer {
     Random random(plan_.seed ^ 0x517e47);
     if (random.chance(kShareSilent)) return draw_silent_relay(random);
     if (random.chance(kShareScarce)) {
-      plan_.memory_bytes = std::max(random.between(2, 4) * std::max(kScarceLeast, plan_.daemons * kScarceEach),
-                                    most_connections() * kConnectionLeast);
+      plan_.memory_bytes = std::max({random.between(2, 4) * std::max(kScarceLeast, plan_.daemons * kScarceEach),
+                                     most_connections() * kConnectionLeast, kScarceLargest * largest_message()});
     }
     for (Step& step : plan_.steps) {
       if (step.kind == StepKind::connect) draw_client(step);
@@ -69,6 +70,14 @@ class ContentDrawer {
     }
     const std::uint64_t most = *std::max_element(links.begin(), links.end());
     return most + ((plan_.mesh & 2) != 0 ? plan_.daemons - 1 : most);
+  }
+
+  std::uint64_t largest_message() const {
+    std::uint64_t largest = 0;
+    for (const Step& step : plan_.steps) {
+      if (step.kind == StepKind::send) largest = std::max<std::uint64_t>(largest, step.size);
+    }
+    return largest;
   }
 
   void draw_client(Step& connect) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "tests/checkers/channel_text.h"
 #include "tests/checkers/message_index.h"
@@ -58,6 +59,33 @@ struct EventText {
   }
 };
 
+struct FeedText {
+  std::string operator()(const checkers::FeedAsked& asked) const {
+    return fmt::format("opens feed {} to {}{}", asked.feed, asked.group, asked.drops_oldest ? ", drops oldest" : "");
+  }
+  std::string operator()(const checkers::FeedSent& sent) const { return fmt::format("sends to feed {}", sent.feed); }
+  std::string operator()(const checkers::FeedGivenUp& feed) const { return fmt::format("closes feed {}", feed.feed); }
+  std::string operator()(const checkers::OwnFeedOver& over) const {
+    return fmt::format("is told that its feed {} is over", over.feed);
+  }
+  std::string operator()(const checkers::ListenAsked& listen) const { return "listens to " + listen.group; }
+  std::string operator()(const checkers::ListenOver& over) const { return "listens to " + over.group + " no more"; }
+  std::string operator()(const checkers::FeedHeard& heard) const {
+    return fmt::format("hears feed {} of {} to {}", heard.feed, heard.source, heard.group);
+  }
+  std::string operator()(const checkers::FeedGot& got) const { return fmt::format("gets of feed {}", got.feed); }
+  std::string operator()(const checkers::FeedMissed& missed) const {
+    return fmt::format("misses {} packets of feed {} from {} on, {}", missed.count, missed.feed, missed.first,
+                       missed.cause == spindle::FeedGap::Cause::slow ? "slow" : "lost");
+  }
+  std::string operator()(const checkers::FeedOver& over) const {
+    constexpr std::array kWhys{"closed", "lost", "denied", "left"};
+    return fmt::format("is told that feed {} is over: {}", over.feed,
+                       kWhys[static_cast<std::size_t>(over.why) % kWhys.size()]);
+  }
+  std::string operator()(const checkers::FeedFrameWrong& wrong) const { return "is told " + wrong.what; }
+};
+
 bool names(const std::vector<Finding>& findings, const std::string& what) {
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
     const std::size_t at = finding.sentence.find(what);
@@ -109,6 +137,33 @@ std::string events_text(const ClientHistory& client, const std::vector<Finding>&
   return text;
 }
 
+/// What it had to do with feeds; of what it sends to one, or gets of it, in a row one line.
+std::string feeds_text(const ClientHistory& client) {
+  std::vector<std::pair<std::string, std::size_t>> lines;  // and how often
+  std::vector<Time> times;                                 // of the first of each
+  for (const checkers::FeedEvent& event : client.feeds) {
+    std::string line = std::visit(FeedText(), event.what);
+    if (!lines.empty() && lines.back().first == line) {
+      ++lines.back().second;
+    } else {
+      lines.emplace_back(std::move(line), 1);
+      times.push_back(event.at);
+    }
+  }
+  if (lines.empty()) return "";
+  std::string text = fmt::format("== feeds of {}\n", client.name);
+  for (std::size_t i = lines.size() - std::min(lines.size(), kEventsMax); i < lines.size(); ++i) {
+    text += fmt::format("{:12.6f} {}{}\n", to_seconds(times[i].time_since_epoch()), lines[i].first,
+                        lines[i].second == 1 ? "" : fmt::format(", {} messages", lines[i].second));
+  }
+  return text;
+}
+
+bool are_of_feeds(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& finding) { return finding.property == "feeds"; });
+}
+
 }  // namespace
 
 std::string to_text(const Event& event) { return std::visit(EventText(), event.what); }
@@ -119,6 +174,7 @@ std::string explain(const sim::Simulator& simulator, const std::vector<Finding>&
   for (const ClientHistory& client : simulator.history().clients) {
     if (clients == kClientsMax || !names(findings, client.name)) continue;
     text += events_text(client, findings);
+    if (are_of_feeds(findings)) text += feeds_text(client);
     ++clients;
   }
   return text + simulator.explain();

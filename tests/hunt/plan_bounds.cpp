@@ -99,6 +99,8 @@ class Counter {
       case StepKind::connect:
         // One that comes back begins another session, before it takes up or ends the former one.
         daemon.sessions += step.returns ? 2 : 1;
+        // A connection for contents is that of a session until it has said what it is for.
+        if (step.content) ++daemon.sessions;
         if (step.answers > 0) add_answers(daemon, step.answers);
         return;
       case StepKind::join:

@@ -1,6 +1,7 @@
 // Plans, as drawn and as text.
 #include <gtest/gtest.h>
 
+#include "tests/hunt/plan_bounds.h"
 #include "tests/hunt/plan_text.h"
 
 namespace spindled::hunt {
@@ -56,6 +57,26 @@ TEST(HuntPlan, HasEverythingThatCanHappenInSomeSeed) {
   for (const std::size_t rare : {flows, policies, answers, unpriced, varied, huge, crowds, namesakes, long_runs,
                                  identities, rules, reserved, quotas, exchanges})
     EXPECT_GT(rare, 0u);
+}
+
+TEST(HuntPlan, DaemonsHaveMemoryForTheLargestMessage) {
+  const Plan plan = draw_plan(6'000'015'283);  // little memory, and a huge message
+  std::uint64_t largest = 0;
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::send) largest = std::max<std::uint64_t>(largest, step.size);
+  }
+  EXPECT_GT(largest, 1u << 20);
+  EXPECT_GE(plan.memory_bytes, 4 * largest);
+}
+
+TEST(HuntPlan, AConnectionForContentsCountsAsASessionAtFirst) {
+  const auto plan = parse_plan(
+      "hunt-plan 1\ndaemons 2\nlink d0 d1 both 0 1 1\n10 start d0\n11 start d1\n"
+      "20 connect m1 d0 content serves\n20 connect m2 d1\n");
+  ASSERT_TRUE(plan) << plan.error();
+  const PlanBounds bounds = bounds_of(*plan);
+  EXPECT_EQ(bounds.daemons[0].sessions, 3u) << "with the fresh member of the end";
+  EXPECT_EQ(bounds.daemons[1].sessions, 2u);
 }
 
 TEST(HuntPlanText, GivesTheSamePlanAgain) {

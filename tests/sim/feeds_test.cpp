@@ -161,7 +161,9 @@ TEST_F(Feeds, AreHeardByMembersOnlyAsLongAsTheyListen) {
   EXPECT_EQ(packets_of(leaver), of_leaver);
   EXPECT_EQ(packets_of(stopper), of_stopper);
   EXPECT_GT(packets_of(stranger), 400u);
-  EXPECT_FALSE(heard_by(leaver).end);
+  EXPECT_EQ(heard_by(leaver).end, FeedEnd::left);
+  EXPECT_EQ(heard_by(stopper).end, FeedEnd::left);
+  EXPECT_FALSE(heard_by(stranger).end);
 }
 
 TEST_F(Feeds, AskForNothingThatWasSentWhileNobodyListened) {

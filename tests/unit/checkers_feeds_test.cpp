@@ -222,6 +222,17 @@ TEST(FeedChecker, FindsATailThatNobodyTellsOf) {
   EXPECT_EQ(told.at(1).misses(2, 8).ends(Why::closed).found(), "");
 }
 
+TEST(FeedChecker, LetsDaemonsThrowAwayWhatIsSentToAFeedThatTheyHaveEnded) {
+  FeedWriter w;
+  w.at(1).gets(0, 100).gets(1, 101).at(2).gets_all();
+  w.history().daemons.resize(1);
+  w.history().daemons[0].id.name = "b";
+  w.at(0).says(OwnFeedOver{1}).at(1).ends(Why::closed).at(2).ends(Why::closed);
+  EXPECT_EQ(w.found(), "");
+  w.history().is_undisturbed = true;
+  EXPECT_EQ(w.found(), "");
+}
+
 TEST(FeedChecker, FindsFramesThatBreakPromises) {
   namespace protocol = spindle::protocol;
   FeedFramesCheck check;
@@ -244,6 +255,8 @@ TEST(FeedChecker, FindsFramesThatBreakPromises) {
   EXPECT_FALSE(check.take(protocol::FeedEnded{8})) << "as a listener, and as its source";
   EXPECT_FALSE(check.take(protocol::FeedOpened{7, 0, "g", "#s#a"})) << "the client has joined again";
   EXPECT_FALSE(check.take(packet(3)));
+  EXPECT_EQ(check.take(protocol::FeedEnded{9, protocol::FeedEnd::left}),
+            "that it has left feed 9, which was not opened");
   EXPECT_FINDS(FeedWriter().at(1).says(FeedFrameWrong{"twice of packet 3 of feed 7"}), "is told twice of packet 3");
 }
 

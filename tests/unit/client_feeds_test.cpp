@@ -309,6 +309,19 @@ TEST_F(ClientFeedsTest, WhoLeavesTheGroupHearsTheEndAndMayComeBack) {
   EXPECT_EQ(got[2].get<spindle::FeedPacket>().text(), "again");
 }
 
+TEST_F(ClientFeedsTest, WhatWasOnItsWayAsItStoppedListeningHasAnEnd) {
+  listen();
+  EXPECT_FALSE(feeds_.stop_listening("news"));
+  EXPECT_EQ(sent().size(), 1u);
+  listen();
+  told(FeedOpened{4, 0, "news", "#ann#beta"});
+  told(FeedEnded{4, FeedEnd::left});
+  const auto got = events();
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_EQ(got[1].get<FeedClosed>().feed, got[0].get<spindle::FeedOpened>().feed);
+  EXPECT_EQ(got[1].get<FeedClosed>().why, FeedClosed::Why::left);
+}
+
 /// A farewell and a view behind it come in one piece, and the feed between them.
 TEST_F(ClientFeedsTest, WhoIsBackHearsTheFeedAgainThoughAllComesAtOnce) {
   listen();

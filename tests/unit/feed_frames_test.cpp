@@ -21,7 +21,8 @@ std::vector<FeedNews> news() {
           FeedOpened{3, 200'000, "news", "#ann#alpha", true},
           FeedPacket{3, 300, FeedPacket::kFirst | FeedPacket::kLast, kHello},
           FeedGap{3, 301, 4, FeedGapCause::slow},
-          FeedEnded{3, FeedEnd::lost}};
+          FeedEnded{3, FeedEnd::lost},
+          FeedEnded{3, FeedEnd::left}};
 }
 
 Frame written(const FeedNews& each) {
@@ -154,7 +155,7 @@ TEST(FeedFrames, HaveLimits) {
   EXPECT_FALSE(read_back(FeedGap{3, kFeedSequenceMax + 1, 1, FeedGapCause::lost}));
   EXPECT_FALSE(read_back(FeedGap{3, 1, kFeedSequenceMax + 1, FeedGapCause::lost}));
   EXPECT_FALSE(read_back(FeedGap{3, 1, 1, FeedGapCause{2}}));
-  EXPECT_FALSE(read_back(FeedEnded{3, FeedEnd{3}}));
+  EXPECT_FALSE(read_back(FeedEnded{3, FeedEnd{4}}));
   EXPECT_FALSE(read_back(FeedFlow{3, 0, 0, 0, FeedLimit{5}}));
   EXPECT_FALSE(read_back(FeedPacket{3, 0, 4, kHello}));
   EXPECT_FALSE(read_back(FeedPacket{3, kFeedSequenceMax + 1, 0, kHello}));

@@ -142,6 +142,18 @@ TEST_F(FeedQueueTest, AFeedThatIsDescribedAgainBeginsAnew) {
   EXPECT_EQ(moved(), "o4 s4.9+1");
 }
 
+TEST_F(FeedQueueTest, OfAFeedThatWasToldTheEndIsToldHoweverOftenItCameBack) {
+  waiting_.end({4, protocol::FeedEnd::left});
+  describe(4);
+  deliver(4, 0);
+  waiting_.end({4, protocol::FeedEnd::left});
+  describe(4);
+  waiting_.end({4, protocol::FeedEnd::closed});
+  waiting_.drop_oldest(0);
+  EXPECT_EQ(moved(), "e4");
+  EXPECT_EQ(waiting_.bytes(), 0u);
+}
+
 // Whatever is dropped when: each packet is written, or in one gap, and memory stays within its limit.
 TEST_F(FeedQueueTest, LosesNothingWithoutSayingSo) {
   for (unsigned seed = 1; seed <= 50; ++seed) {

@@ -116,9 +116,25 @@ TEST_F(FeedSessions, WhoStopsListeningHearsNothingMore) {
   const protocol::FeedReady ready = open_feed(ann);
   EXPECT_EQ(listen(bob, ClientFrame::stop_listening), kDone);
   EXPECT_EQ(listen(bob, ClientFrame::stop_listening), kDone);
+  ASSERT_EQ(count_of(bob, ClientFrame::feed_end), 1u);
+  EXPECT_EQ(end_of(bob), protocol::FeedEnd::left);
   send(ann, ready.feed, spindle::as_bytes("hello"));
   turns(20);
   EXPECT_EQ(heard(bob), "");
+}
+
+TEST_F(FeedSessions, ASourceThatStopsListeningGoesOn) {
+  const ConnectionId ann = member("ann"), bob = member("bob");
+  listen(ann);
+  listen(bob);
+  const protocol::FeedReady ready = open_feed(ann);
+  EXPECT_EQ(listen(ann, ClientFrame::stop_listening), kDone);
+  ASSERT_EQ(count_of(ann, ClientFrame::feed_end), 1u);
+  EXPECT_EQ(end_of(ann), protocol::FeedEnd::left);
+  send(ann, ready.feed, spindle::as_bytes("hello"));
+  turns(20);
+  EXPECT_EQ(heard(bob), "hello");
+  EXPECT_EQ(heard(ann), "");
 }
 
 TEST_F(FeedSessions, TheEndOfASourceIsTheEndOfItsFeeds) {

@@ -70,7 +70,7 @@ class FeedClosedWhy(enum.Enum):
     CLOSED = "closed"  # by its source
     LOST = "lost"  # its daemon is out of reach, or the session in which it was heard is gone
     DENIED = "denied"  # the rules of access do not allow it any more
-    LEFT = "left"  # this client is no member of its group any more
+    LEFT = "left"  # this client has left its group, or had stopped listening there
 
 
 class FeedLimit(enum.Enum):

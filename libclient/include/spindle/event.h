@@ -288,7 +288,7 @@ struct FeedClosed {
     closed = 0,  ///< by its source
     lost = 1,    ///< its daemon is out of reach, or the session in which it was heard is gone
     denied = 2,  ///< the rules of access do not allow it any more
-    left = 3,    ///< this client is no member of its group any more
+    left = 3,    ///< this client has left its group, or had stopped listening there
   };
   FeedId feed = 0;
   Why why = Why::closed;

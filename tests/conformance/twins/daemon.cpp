@@ -187,7 +187,7 @@ void PlayedDaemon::say_feed() {
     case 2:
       if (draw_.chance(70)) return;
       return protocol::write_feed_news(out_,
-                                       protocol::FeedEnded{number, static_cast<protocol::FeedEnd>(draw_.below(3))});
+                                       protocol::FeedEnded{number, static_cast<protocol::FeedEnd>(draw_.below(4))});
     case 3:
       if (!feeds_.empty()) protocol::write_feed_news(out_, protocol::FeedRoom{draw_.of(feeds_), 1 + draw_.below(3000)});
       return;

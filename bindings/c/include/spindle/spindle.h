@@ -902,7 +902,7 @@ enum {
   SPINDLE_FEED_CLOSED_BY_SOURCE = 0,
   SPINDLE_FEED_CLOSED_LOST = 1,   /* its daemon is out of reach, or the session in which it was heard is gone */
   SPINDLE_FEED_CLOSED_DENIED = 2, /* the rules of access do not allow it any more */
-  SPINDLE_FEED_CLOSED_LEFT = 3    /* this client is no member of its group any more */
+  SPINDLE_FEED_CLOSED_LEFT = 3    /* this client has left its group, or had stopped listening there */
 };
 
 SPINDLE_C_API unsigned spindle_feed_closed_why(const spindle_event* event);

@@ -18,7 +18,7 @@ public record FeedClosed(long feed, Why why, Optional<Code> code) implements Fee
     LOST,
     /** The rules of access do not allow it any more. */
     DENIED,
-    /** This client is no member of its group any more. */
+    /** This client has left its group, or had stopped listening there. */
     LEFT
   }
 }

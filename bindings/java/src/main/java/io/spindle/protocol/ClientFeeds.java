@@ -343,7 +343,7 @@ public final class ClientFeeds {
       endHeard(feed, why);
     }
     Long id = ownIds.get(ended.feed());
-    if (id != null) {
+    if (id != null && why != FeedClosed.Why.LEFT) { // to its source it goes on
       endOwn(id, why, null);
     }
   }

@@ -48,7 +48,7 @@ sealed interface FeedNews {
               reader.varintUpTo(Frames.FEED_SEQUENCE_MAX),
               notZero(reader, reader.varintUpTo(Frames.FEED_SEQUENCE_MAX)),
               oneOf(reader, 1));
-          default -> new Ended(number(reader), oneOf(reader, 2));
+          default -> new Ended(number(reader), oneOf(reader, 3));
         };
     return reader.isDone() ? news : null;
   }
