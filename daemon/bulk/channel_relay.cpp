@@ -158,7 +158,10 @@ std::optional<bool> ChannelRelay::symbol_received(Time now, ConnectionId from, s
   blocks_seen_ = std::max(blocks_seen_, symbol.block + 1);
   if (told_ && told_->complete.contains(symbol.block)) ++tally_.needless;
   if (upstream->second.is_source) miss_gap();
-  if (!peers_.empty() && !received_.add(now, {symbol.block, symbol.esi})) ++tally_.overtaken;
+  if (!peers_.empty()) {
+    symbol.former = received_.add(now, {symbol.block, symbol.esi}, ring_.end());
+    if (symbol.former) ++tally_.overtaken;
+  }
   push(now, std::move(symbol));
   return std::nullopt;
 }
@@ -215,6 +218,7 @@ void ChannelRelay::take_need(Time now, ConnectionId from, Child& child, Need nee
   // What it said it had was passed over: more have come below it.
   if (has_more(child.need.complete, need.complete, blocks_seen_)) miss(child);
   if (need.lost && !child.is_peer && !peers_.empty()) note_wrong_blocks(child, need);
+  if (need.meshed || child.is_meshed()) child.has_all_from = ring_.end();
   if (need.meshed && !child.need.meshed) {
     child.drained = 0;
     child.drained_at = now;
@@ -354,15 +358,21 @@ bool ChannelRelay::may_have(const Child& child, const RelayedSymbol& symbol) con
   return plan != plans_.end() && plan->below.contains(child.daemon);
 }
 
+bool ChannelRelay::was_given_before(const Child& child, const RelayedSymbol& symbol) {
+  return symbol.former && *symbol.former >= child.has_all_from && !child.is_peer && !child.is_meshed();
+}
+
 bool ChannelRelay::seek(Time now, Child& child) {
   if (child.cursor < ring_.begin()) note_overwritten(now, child);
   const std::uint64_t from = child.cursor;
   while (child.cursor < ring_.end()) {
     const bool has_it = child.ahead.erase(child.cursor) != 0;
-    if (!has_it && may_have(child, ring_.at(child.cursor))) break;
-    // What it may not have by this plan it lacks all the same.
-    if (!has_it && !child.need.complete.contains(ring_.at(child.cursor).block)) miss(child);
+    const RelayedSymbol& symbol = ring_.at(child.cursor);
+    const bool was_given = has_it || was_given_before(child, symbol);
+    if (!was_given && may_have(child, symbol)) break;
     ++child.cursor;
+    // What it may not have by this plan it lacks all the same.
+    if (!was_given && !child.need.complete.contains(symbol.block)) miss(child);
   }
   if (child.cursor != from || child.cursor == ring_.end()) child.moved_at = now;
   if (child.cursor != from) grant_upstreams(now);
@@ -388,6 +398,7 @@ void ChannelRelay::note_overwritten(Time now, Child& child) {
 void ChannelRelay::miss(Child& child) {
   // Blocks come in order but for what some lacked: it can have been of any.
   child.behind_below = blocks_seen_;
+  child.has_all_from = ring_.end();
 }
 
 void ChannelRelay::miss_gap() {

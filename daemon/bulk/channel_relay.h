@@ -268,6 +268,9 @@ class ChannelRelay {
     std::string daemon{};      // empty: a local client
     bool is_peer = false;      // a peer receiver
     std::uint64_t cursor = 0;  // in the ring
+    // It has been given whatever lies in the ring from this place up to its cursor, but for blocks that it had, and has
+    // lost nothing of that. Of one that has peers, which is not given all, it says nothing.
+    std::uint64_t has_all_from = 0;
     // Of one that is meshed: the next place that may belong to it, and those that do and lie ahead of its cursor.
     std::uint64_t next_own = 0;
     std::set<std::uint64_t> ahead{};
@@ -314,6 +317,8 @@ class ChannelRelay {
   };
 
   bool may_have(const Child& child, const RelayedSymbol& symbol) const;
+  /// Whether it was given the same symbol when that came before, as where a peer was earlier than the tree.
+  static bool was_given_before(const Child& child, const RelayedSymbol& symbol);
   /// Moves the cursor to what the child may have and lacks, if there is any.
   bool seek(Time now, Child& child);
   void note_overwritten(Time now, Child& child);

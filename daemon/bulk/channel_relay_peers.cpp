@@ -45,11 +45,13 @@ std::optional<bool> ChannelRelay::symbol_of_peer_received(Time now, Peer& peer, 
   }
   const bool is_beyond = symbol.block >= blocks_.value_or(spindle::bulk::kBlocksMax);
   const bool is_complete = told_ && told_->complete.contains(symbol.block);
-  if (is_beyond || is_complete || !received_.add(now, {symbol.block, symbol.esi})) {
+  const mesh::SymbolId id{symbol.block, symbol.esi};
+  if (is_beyond || is_complete || received_.has(id)) {
     ++tally_.duplicates;
     grant_peers(now);
     return false;
   }
+  received_.add(now, id, ring_.end());
   symbol.is_of_peer = true;
   peer.blocks.insert(symbol.block);
   if (peer.blocks.size() > kPeerBlocksMax) peer.blocks.erase(peer.blocks.begin());

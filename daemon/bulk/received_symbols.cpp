@@ -1,21 +1,22 @@
 #include "daemon/bulk/received_symbols.h"
 
-#include <iterator>
+#include <utility>
 
 namespace spindled {
 
 bool ReceivedSymbols::has(mesh::SymbolId symbol) const {
   const auto block = blocks_.find(symbol.block);
-  return block != blocks_.end() && block->second.esis.contains(symbol.esi);
+  return block != blocks_.end() && block->second.places.contains(symbol.esi);
 }
 
-bool ReceivedSymbols::add(Time now, mesh::SymbolId symbol) {
+std::optional<std::uint64_t> ReceivedSymbols::add(Time now, mesh::SymbolId symbol, std::uint64_t place) {
   Block& block = blocks_[symbol.block];
-  if (!block.esis.insert(symbol.esi).second) return false;
+  const auto [at, is_new] = block.places.try_emplace(symbol.esi, place);
+  if (!is_new) return std::exchange(at->second, place);
   block.in_order.push_back({symbol.esi, now});
   ++size_;
   while (size_ > kSymbolsMax) erase(blocks_.begin());
-  return true;
+  return std::nullopt;
 }
 
 void ReceivedSymbols::forget(const spindle::bulk::BlockSet& complete) {

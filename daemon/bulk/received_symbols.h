@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,8 +23,8 @@ class ReceivedSymbols {
   static constexpr std::size_t kSymbolsMax = 65'536;
 
   bool has(mesh::SymbolId symbol) const;
-  /// Whether it had not come before.
-  bool add(Time now, mesh::SymbolId symbol);
+  /// It goes to that place in the ring. Gives the one to which it went before, if it has come before.
+  std::optional<std::uint64_t> add(Time now, mesh::SymbolId symbol, std::uint64_t place);
   /// Of complete blocks nothing is to be remembered.
   void forget(const spindle::bulk::BlockSet& complete);
   /// What had come of it was thrown away.
@@ -39,7 +39,7 @@ class ReceivedSymbols {
  private:
   struct Block {
     std::vector<mesh::HeldSymbol> in_order;
-    std::set<std::uint32_t> esis;
+    std::map<std::uint32_t, std::uint64_t> places;  // by ESI
   };
   void erase(std::map<std::uint32_t, Block>::iterator block);
 

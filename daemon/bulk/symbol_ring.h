@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 
 #include "daemon/base/check.h"
 #include "daemon/base/slab.h"
@@ -16,7 +17,8 @@ struct RelayedSymbol {
   std::uint32_t esi = 0;
   std::uint32_t crc = 0;  // CRC-32C of the bytes, as their maker gave it
   Slice bytes;
-  bool is_of_peer = false;  // it did not come along the tree
+  bool is_of_peer = false;                // it did not come along the tree
+  std::optional<std::uint64_t> former{};  // the place in the ring at which the same symbol has come before
 };
 
 /// The latest symbols, each at a place that counts from 0 (ROMA, section IV-C: the circular queue of an intermediate

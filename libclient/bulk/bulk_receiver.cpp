@@ -259,6 +259,7 @@ void BulkReceiver::begin_anew(std::uint32_t block) {
   begun_.erase(block);
   if (const auto writing = writing_.find(block); writing != writing_.end()) writing->second = 0;
   if (!complete_.contains(block)) return;
+  if (written_.contains(block)) ++counters_.taken_back;
   complete_.remove(block);
   written_.remove(block);
   computed_.forget(block);

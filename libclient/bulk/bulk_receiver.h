@@ -53,6 +53,7 @@ struct ReceiverCounters {
   std::uint64_t failed_stores = 0;   // jobs that could not read or write
   std::uint64_t changed_hashes = 0;  // of an index that says something else than before
   std::uint64_t wrong_indexes = 0;   // by the root; another one was asked for each time
+  std::uint64_t taken_back = 0;      // blocks that were written, and then were missing again
 };
 
 /// A block that was wrong, though the CRC of each symbol was right.

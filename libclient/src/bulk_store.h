@@ -53,6 +53,13 @@ class BulkStore {
   virtual StoreFailure write_block(std::uint64_t start, ByteView bytes) { return write(start, bytes); }
   /// What was written before is on the disk when the state is.
   virtual StoreFailure save(const bulk::ResumeState& /*state*/) { return {}; }
+  /// As `save`, where a block that the former state names is missing again. Behind it that state counts no more, not
+  /// even after a loss of power: also where there was no room for the new one, and none is there then.
+  StoreFailure take_back(const bulk::ResumeState& state) {
+    StoreFailure failure = save(state);
+    if (!failure.error || failure.may_pass) settle_state(!failure.error);
+    return failure;
+  }
   /// The content is whole, and has that size.
   virtual StoreFailure finish(std::uint64_t /*size*/) { return {}; }
   /// What is there of it goes, where it is not finished.
@@ -62,6 +69,10 @@ class BulkStore {
   /// Whether both go to one file.
   bool is_at_place_of(const BulkStore& other) const { return !path().empty() && path() == other.path(); }
   virtual std::vector<std::uint8_t> take_bytes() { return {}; }
+
+ protected:
+  /// What was saved last stays as it is, or goes; either is on the disk then.
+  virtual void settle_state(bool /*stays*/) {}
 };
 
 /// What is offered. Null, with the reason, where it cannot be read.

@@ -243,7 +243,11 @@ void BulkTransfer::keep_hashes(bulk::Nanoseconds now) {
 void BulkTransfer::pump_receiver(bulk::Nanoseconds now) {
   if (outcome_ == protocol::BulkOutcome::failed) return;
   if (full_) return try_room(now);
-  while (auto job = receiver_->take_job()) do_job(std::move(*job));
+  while (!has_taken_back()) {
+    auto job = receiver_->take_job();
+    if (!job) break;
+    do_job(std::move(*job));
+  }
   if (holder_ != nullptr) pump_holder_of_received();
   if (receiver_->is_done()) return finish();
   look_for_silence(now);
@@ -334,15 +338,18 @@ void BulkTransfer::do_job(bulk::ReceiverJob job) {
 
 void BulkTransfer::save_state(bulk::Nanoseconds now) {
   const std::uint32_t written = receiver_->written().count();
-  if (is_saving_ || written == saved_blocks_ || now - saved_at_ < save_period_) return;
+  const bool takes_back = has_taken_back();
+  if (is_saving_ || (!takes_back && (written == saved_blocks_ || now - saved_at_ < save_period_))) return;
   is_saving_ = true;
   saved_at_ = now;
   saved_blocks_ = written;
-  run([store = store_, state = receiver_->resume_state()] { return store->save(state); },
-      [this](const StoreFailure& failure) {
+  run([store = store_, state = receiver_->resume_state(),
+       takes_back] { return takes_back ? store->take_back(state) : store->save(state); },
+      [this, taken_back = receiver_->counters().taken_back](const StoreFailure& failure) {
         is_saving_ = false;
+        saved_taken_back_ = taken_back;
         save_period_ = std::clamp(kSaveShare * (BulkTransfer::now() - saved_at_), kSavePeriodMin, kSavePeriodMax);
-        // Without room for it the former one holds.
+        // Without room for it the former one holds, where there still is one.
         if (failure.may_pass) saved_blocks_ = UINT32_MAX;
         if (failure.error && !failure.may_pass) fail(failure);
       });
@@ -455,7 +462,7 @@ std::optional<bulk::Nanoseconds> BulkTransfer::due() const {
     consider(told_at_ + kProgressPeriod);
   }
   if (receiver_ != nullptr && !full_ && outcome_ == protocol::BulkOutcome::accepted && !is_saving_ && !is_finishing_ &&
-      receiver_->written().count() != saved_blocks_) {
+      (has_taken_back() || receiver_->written().count() != saved_blocks_)) {
     consider(saved_at_ + save_period_);
   }
   return due;
@@ -500,7 +507,11 @@ void BulkTransfer::discard_when_idle() {
 void BulkTransfer::save_at_end() {
   if (!is_over_ && has_hashes_to_keep()) hashes_->save(*store_, holder_->index());
   if (is_over_ || is_own_ || receiver_ == nullptr || outcome_ != protocol::BulkOutcome::accepted) return;
-  if (receiver_->written().count() != saved_blocks_) static_cast<void>(store_->save(receiver_->resume_state()));
+  if (has_taken_back()) {
+    static_cast<void>(store_->take_back(receiver_->resume_state()));
+  } else if (receiver_->written().count() != saved_blocks_) {
+    static_cast<void>(store_->save(receiver_->resume_state()));
+  }
 }
 
 }  // namespace spindle

@@ -139,6 +139,9 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   bool waits_for_others() const;
   void look_for_silence(bulk::Nanoseconds now);
   void save_state(bulk::Nanoseconds now);
+  /// Whether the state that is saved names a block that is missing again. Nothing is written until it does not: who is
+  /// killed meanwhile would take what is at the place of that block for what the state says.
+  bool has_taken_back() const { return receiver_->counters().taken_back != saved_taken_back_; }
   /// Jobs that are under way may still write where the content is.
   void discard_when_idle();
   void finish();
@@ -193,6 +196,7 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   bool is_saving_ = false;
   std::uint32_t loads_ = 0;  // jobs
   std::uint32_t saved_blocks_ = 0;
+  std::uint64_t saved_taken_back_ = 0;  // blocks that the saved state does not name any more
   std::uint32_t available_blocks_ = 0;
   std::uint32_t bad_blocks_ = 0;  // that were read for others
   bulk::Nanoseconds save_period_ = kSavePeriodMin;

@@ -130,6 +130,9 @@ class ReceivedDirectory final : public BulkStore {
 
   std::string path() const override { return place_.path(); }
 
+ protected:
+  void settle_state(bool stays) override { place_.settle_state(stays); }
+
  private:
   StoreFailure failure_of(int error, std::uint32_t entry) const {
     return place_.failure_of(error, place_.part_name() + "/" + tree_->path_of(entry));

@@ -63,6 +63,9 @@ class ReceivedFile final : public BulkStore {
 
   std::string path() const override { return place_.path(); }
 
+ protected:
+  void settle_state(bool stays) override { place_.settle_state(stays); }
+
  private:
   /// Whether the state may be that of what is offered, and its blocks are in the file.
   bool is_of(const bulk::ResumeState& state, const bulk::ContentLayout& layout,

@@ -106,6 +106,11 @@ StoreFailure ReceivedPlace::save_state(const bulk::ResumeState& state) const {
   return may_pass(failure_of(error, fresh));
 }
 
+void ReceivedPlace::settle_state(bool stays) const {
+  if (!stays) remove(state_name());
+  sync();
+}
+
 void ReceivedPlace::remove(const std::string& name) const { ::unlinkat(directory_.get(), name.c_str(), 0); }
 
 StoreFailure ReceivedPlace::move_here(const std::string& part) const {

@@ -27,6 +27,8 @@ class ReceivedPlace {
                         const std::optional<bulk::BlockHash>& root);
   /// May fail for want of room, and the former state is there then.
   StoreFailure save_state(const bulk::ResumeState& state) const;
+  /// The state stays as it is, or goes; either is on the disk then.
+  void settle_state(bool stays) const;
   void remove(const std::string& name) const;
   /// What has come there in the meantime is replaced only where it may be.
   StoreFailure move_here(const std::string& part) const;

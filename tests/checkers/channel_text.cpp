@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
+
 #include "tests/checkers/message_index.h"
 
 namespace spindled::checkers {
@@ -11,7 +13,8 @@ namespace protocol = spindle::protocol;
 
 namespace {
 
-constexpr const char* kOutcomes[] = {"nothing", "accepted", "done", "failed", "refused"};
+constexpr std::array kOutcomes{"nothing", "accepted", "done", "failed", "refused", "kept"};
+static_assert(kOutcomes.size() == static_cast<std::size_t>(protocol::kBulkOutcomeLast) + 1);
 
 struct SaidText {
   std::string operator()(const protocol::BulkOffer& offer) const { return "offers a content to " + offer.group; }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "daemon/bulk/hop_invitation.h"
 #include "daemon/bulk/mesh/mesh_codec.h"
 #include "daemon/bulk/tree_plan.h"
+#include "daemon/wire/control.h"
 #include "daemon/wire/frame_traits.h"
 #include "libclient/bulk/bulk_frames.h"
 #include "libclient/bulk/crc32c.h"
@@ -107,6 +109,17 @@ Bytes mesh_frame(Input& input) {
   return frame;
 }
 
+/// What is for the node alone.
+std::vector<Bytes> of_view(const View& view, LinkFrame type, const Bytes& content) {
+  const MemberSet to = MemberSet::of(view.self);
+  Bytes body(to.encoded_size());
+  Writer writer(body.data());
+  to.write(writer);
+  body.insert(body.end(), content.begin(), content.end());
+  return {make_frame(static_cast<std::uint8_t>(LinkFrame::view), write_view_id(view.id)),
+          make_frame(static_cast<std::uint8_t>(type), body)};
+}
+
 /// A chain or a star of the view's members.
 std::vector<Bytes> plan(const Node& node, Input& input) {
   const bulk::BulkChannelId channel = channel_of(input.u8());
@@ -126,14 +139,36 @@ std::vector<Bytes> plan(const Node& node, Input& input) {
     plan.places.push_back({member, is_chain ? last.member : root,
                            has_backup ? std::optional(is_chain ? root : last.member) : std::nullopt});
   }
-  const MemberSet to = MemberSet::of(view.self);
-  Bytes body(to.encoded_size());
-  Writer writer(body.data());
-  to.write(writer);
-  const Bytes content = write_tree_plan(channel, plan);
-  body.insert(body.end(), content.begin(), content.end());
-  return {make_frame(static_cast<std::uint8_t>(LinkFrame::view), write_view_id(view.id)),
-          make_frame(static_cast<std::uint8_t>(LinkFrame::bulk_plan), body)};
+  return of_view(view, LinkFrame::bulk_plan, write_tree_plan(channel, plan));
+}
+
+DaemonId peer(std::uint8_t choice) { return choice % 2 == 0 ? DaemonId{"alpha", 11} : DaemonId{"zeta", 22}; }
+
+Bytes control_frame(const ControlMessage& message) {
+  return make_frame(static_cast<std::uint8_t>(LinkFrame::control), encode_control(message));
+}
+
+/// The stranger has a link to the neighbour, and none to the node.
+std::vector<Bytes> address(std::uint8_t choice) {
+  const DaemonId stranger = peer(choice), neighbour = peer(static_cast<std::uint8_t>(choice + 1));
+  const auto link_to = [](const DaemonId& daemon) {
+    return AdvertisedLink{daemon.name, daemon.incarnation, 1, 100, 0};
+  };
+  LinkState of_neighbour{neighbour, 2, {link_to({"node", 7}), link_to(stranger)}};
+  std::sort(of_neighbour.links.begin(), of_neighbour.links.end(),
+            [](const AdvertisedLink& a, const AdvertisedLink& b) { return key_of(a) < key_of(b); });
+  LinkState of_stranger{stranger, 2, {link_to(neighbour)}};
+  of_stranger.settings.bulk_address = "192.0.2.3:4804";
+  return {control_frame(of_neighbour), control_frame(of_stranger), control_frame(LinkStateSummary{{}, true})};
+}
+
+std::vector<Bytes> invitation(const Node& node, Input& input) {
+  const std::optional<MemberIndex> from = node.view().index_of(peer(input.u8()).name);
+  const bool has_token = input.u8() % 2 == 1;
+  if (!from) return {};
+  HopInvitation invitation{*from};
+  if (has_token) invitation.token.emplace();
+  return of_view(node.view(), LinkFrame::bulk_invitation, write_hop_invitation(invitation));
 }
 
 Bytes offer(std::uint8_t kibibytes) {
@@ -155,10 +190,8 @@ std::vector<Bytes> bulk_frames(const Node& node, NodeStep step, Input& input) {
       bulk::write_attach(frame, {bulk::kBulkVersion, bulk::kBulkVersion, 1 + input.u8() % 4U, {}});
       break;
     case NodeStep::bulk_hello: {
-      const bool is_alpha = input.u8() % 2 == 0;
-      bulk::write_hello(
-          frame,
-          {bulk::kBulkVersion, bulk::kBulkVersion, "spindle", is_alpha ? "alpha" : "zeta", is_alpha ? 11U : 22U, {}});
+      const DaemonId from = peer(input.u8());
+      bulk::write_hello(frame, {bulk::kBulkVersion, bulk::kBulkVersion, "spindle", from.name, from.incarnation, {}});
       break;
     }
     case NodeStep::bulk_open: {
@@ -201,6 +234,10 @@ std::vector<Bytes> bulk_frames(const Node& node, NodeStep step, Input& input) {
       return {offer(input.u8())};
     case NodeStep::bulk_mesh:
       return {mesh_frame(input)};
+    case NodeStep::bulk_address:
+      return address(input.u8());
+    case NodeStep::bulk_invitation:
+      return invitation(node, input);
     default:
       return {};
   }

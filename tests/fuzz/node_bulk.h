@@ -11,7 +11,8 @@
 namespace spindle_fuzz {
 
 constexpr bool is_bulk(NodeStep step) {
-  return (step >= NodeStep::attach && step <= NodeStep::offer) || step == NodeStep::bulk_mesh;
+  return (step >= NodeStep::attach && step <= NodeStep::offer) ||
+         (step >= NodeStep::bulk_mesh && step <= NodeStep::bulk_invitation);
 }
 
 /// The frames that a step has somebody send, which takes the rest of its arguments from `input`; none where it makes no

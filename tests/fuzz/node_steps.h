@@ -62,6 +62,10 @@ enum class NodeStep : std::uint8_t {
                     // sends a frame of a feed (node_feeds.h), over the connection where the host is 0
   bulk_mesh =
       41,  // connection, u8 number, u8 generation, u8 type, u8, u8: a member of the mesh of a channel says something
+  bulk_address = 42,  // connection, u8 peer: a neighbour tells of its link to the peer, and where that can be dialled
+                      // for bulk content
+  bulk_invitation = 43,  // connection, u8 peer, u8 has token: and that the peer invites the node to dial it, or asks
+                         // for an invitation where it has no token
 };
 
 }  // namespace spindle_fuzz

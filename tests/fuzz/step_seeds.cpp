@@ -314,6 +314,49 @@ std::string content_of_a_mesh() {
   return steps.op(NodeStep::close).u8(kPeer).op(NodeStep::time).u16(2000).bytes();
 }
 
+/// A neighbour leads the node to a view with another daemon, which has no link to the node, and can be dialled.
+Steps& view_with_a_stranger(Steps& steps, unsigned neighbour, unsigned stranger) {
+  steps.op(NodeStep::bulk_address).u8(kFirst).u8(stranger).op(NodeStep::time).u16(5);
+  steps.op(NodeStep::propose).u8(kFirst).u8(neighbour).u8(7).op(NodeStep::time).u16(5);
+  steps.op(NodeStep::commit).u8(kFirst).op(NodeStep::end_turn);
+  return steps.op(NodeStep::install).u8(kFirst).u8(1).op(NodeStep::time).u16(50);
+}
+
+/// Who is no neighbour invites the node to dial, and invites it anew when it has lost the hop.
+std::string invited_by_a_stranger() {
+  constexpr unsigned kNeighbour = 1, kStranger = 0, kHop = kFirst + 1;
+  Steps steps;
+  view_with_a_stranger(link(steps, kFirst, kNeighbour), kNeighbour, kStranger);
+  const auto invite = [&](unsigned connection) {
+    steps.op(NodeStep::bulk_invitation).u8(kFirst).u8(kStranger).u8(1).op(NodeStep::time).u16(600);
+    steps.op(NodeStep::connected).u8(connection).op(NodeStep::end_turn);
+    steps.op(NodeStep::frame).u8(connection).frame(frame_of(bulk::write_welcome, bulk::kBulkVersion));
+    steps.op(NodeStep::time).u16(50);
+  };
+  steps.op(NodeStep::bulk_invitation).u8(kFirst).u8(kStranger).u8(0);  // it is the one that is dialled
+  invite(kHop);
+  steps.op(NodeStep::bulk_invitation).u8(kFirst).u8(kStranger).u8(1);  // older than the hop
+  // Time goes by, and the link is not silent meanwhile.
+  for (int i = 0; i < 8; ++i) steps.op(NodeStep::bulk_address).u8(kFirst).u8(kStranger).op(NodeStep::time).u16(300);
+  view_with_a_stranger(steps, kNeighbour, kStranger);
+  invite(kHop);
+  return steps.op(NodeStep::close).u8(kHop).op(NodeStep::time).u16(1000).bytes();
+}
+
+/// Who is no neighbour asks to be invited, and dials.
+std::string asked_by_a_stranger() {
+  constexpr unsigned kNeighbour = 0, kStranger = 1, kHop = kFirst + 1;
+  Steps steps;
+  view_with_a_stranger(link(steps, kFirst, kNeighbour), kNeighbour, kStranger);
+  steps.op(NodeStep::bulk_invitation).u8(kFirst).u8(kStranger).u8(0).op(NodeStep::time).u16(20);
+  for (int times = 0; times < 2; ++times) {  // the second token was not given
+    steps.op(NodeStep::accept).u8(kLinkPort).op(NodeStep::end_turn);
+    steps.op(NodeStep::bulk_hello).u8(kHop + static_cast<unsigned>(times)).u8(kStranger).op(NodeStep::time).u16(50);
+  }
+  steps.op(NodeStep::bulk_invitation).u8(kFirst).u8(kStranger).u8(1);  // it is the one that dials
+  return steps.op(NodeStep::close).u8(kFirst).op(NodeStep::time).u16(2000).bytes();
+}
+
 /// A neighbour whose datagrams get through, and who then sends them from elsewhere.
 std::string datagrams_of_a_neighbour() {
   constexpr unsigned kNeighbour = 3, kElsewhere = 9;  // by the number of the connection, which the node takes it for
@@ -818,6 +861,8 @@ void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "content_from_a_peer", content_over_a_hop(true)});
   seeds.push_back({"node", "content_to_a_peer", content_over_a_hop(false)});
   seeds.push_back({"node", "content_of_a_mesh", content_of_a_mesh()});
+  seeds.push_back({"node", "invited_by_a_stranger", invited_by_a_stranger()});
+  seeds.push_back({"node", "asked_by_a_stranger", asked_by_a_stranger()});
   seeds.push_back({"node", "content_over_a_dialled_hop", content_over_a_dialled_hop()});
   seeds.push_back({"node", "datagrams_of_a_neighbour", datagrams_of_a_neighbour()});
   seeds.push_back({"node", "rules_come_and_go", rules_come_and_go()});

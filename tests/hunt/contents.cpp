@@ -55,14 +55,11 @@ void Contents::add(const Step& connect, sim::SimClient& client) {
   sim::BulkClient::Options options;
   options.serves = habit.serves;
   options.tick = kTick;
-  const auto former = habit.disk ? clients_.find(*habit.disk) : clients_.end();
-  // One that runs still has its disk for itself.
-  if (former != clients_.end() && former->second->session().is_closed()) {
-    former->second->end();
-    options.disk = former->second->disk();
-    if (habit.is_torn) options.disk->tear_states();
-  } else {
+  if (habit.disk) options.disk = take_disk(*habit.disk);
+  if (!options.disk) {
     options.disk = std::make_shared<sim::ContentDisk>();
+  } else if (habit.is_torn) {
+    options.disk->tear_states();
   }
   options.disk->writes_to_fail = habit.fails;
   options.disk->reads_to_spoil = habit.spoils;
@@ -71,6 +68,19 @@ void Contents::add(const Step& connect, sim::SimClient& client) {
     options.limits.symbols.repair_bytes = options.limits.symbols.source_bytes = habit.memory;
   }
   clients_[connect.client] = std::make_unique<sim::BulkClient>(sim_.world(), client, options);
+}
+
+std::shared_ptr<sim::ContentDisk> Contents::take_disk(std::uint32_t number) {
+  const auto former = clients_.find(number);
+  if (former == clients_.end()) return nullptr;
+  std::vector<sim::BulkClient*> users;
+  for (const auto& [each, client] : clients_) {
+    if (client->disk() != former->second->disk()) continue;
+    if (!client->session().is_closed()) return nullptr;
+    users.push_back(client.get());
+  }
+  for (sim::BulkClient* user : users) user->end();
+  return former->second->disk();
 }
 
 void Contents::offer(const Step& step) {

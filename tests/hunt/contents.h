@@ -36,6 +36,10 @@ class Contents {
   void count(Tally& tally) const;
 
  private:
+  /// What the client with that number has, or had, on its disk. None where it, or whoever had the disk since, still
+  /// runs: a program has its disk for itself.
+  std::shared_ptr<sim::ContentDisk> take_disk(std::uint32_t client);
+
   sim::Simulator& sim_;
   bool is_disturbed_;
   std::map<std::uint32_t, std::unique_ptr<sim::BulkClient>> clients_;

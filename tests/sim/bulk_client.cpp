@@ -54,6 +54,7 @@ struct BulkClient::Content {
   std::unique_ptr<bulk::BulkReceiver> receiver;
   spindle::test::BulkStore* store = nullptr;
   std::uint64_t failed_writes = 0;
+  std::uint64_t taken_back = 0;                // blocks that no state on the disk names any more
   std::optional<Time> full_until;              // it asks for nothing
   bulk::BlockSet noted;                        // blocks that are at their places, and in the history
   std::uint64_t wanted = 0;                    // symbols
@@ -320,9 +321,11 @@ void BulkClient::work(Content& content) {
     return true;
   };
   if (content.receiver) {
+    take_back(content);
     while (auto job = content.receiver->take_job()) {
       content.store->run(now(), *content.receiver, std::move(*job));
       note_written(content);
+      take_back(content);
     }
     if (content.holder) give_up_bad_blocks(content);
     if (content.holder) content.holder->handle_available(content.receiver->written());
@@ -345,6 +348,14 @@ void BulkClient::work(Content& content) {
     content.is_sealed = true;
     session_.seal(content.id, content.offered.size, *root);
   }
+}
+
+/// What the states on the disk name is not written over, as the library does it.
+void BulkClient::take_back(Content& content) {
+  const std::uint64_t taken_back = content.receiver->counters().taken_back;
+  if (std::exchange(content.taken_back, taken_back) == taken_back || options_.disk->is_hollow()) return;
+  content.noted = intersection(content.noted, content.receiver->written());
+  options_.disk->take_back(content.id, content.receiver->resume_state());
 }
 
 /// What the client has said to have whole it serves no more, as the library does.

@@ -103,6 +103,7 @@ class BulkClient final : private StreamOwner {
   void say(Content& content);
   void look_at_disk(Content& content);
   void work(Content& content);
+  void take_back(Content& content);
   void give_up_bad_blocks(Content& content);
   /// Opens the channel on the second connection, or goes on with other engines.
   void add_to_attachment(const Content& content);

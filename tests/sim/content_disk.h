@@ -66,15 +66,16 @@ class ContentDisk {
     file.newest = 1 - file.newest;
     file.states[file.newest] = state.encode();
   }
-  /// That of the two which is whole, and has more.
+  /// The same where a block of the former state is missing again: that is gone before anything else is written.
+  void take_back(const BulkChannelId& channel, const spindle::bulk::ResumeState& state) {
+    File& file = file_of(channel);
+    file.states[0] = file.states[1] = state.encode();
+  }
+  /// The latest that is whole.
   std::optional<spindle::bulk::ResumeState> read_state(const BulkChannelId& channel) {
     const File& file = file_of(channel);
-    std::optional<spindle::bulk::ResumeState> best;
-    for (const Bytes& bytes : file.states) {
-      auto state = spindle::bulk::ResumeState::decode(bytes);
-      if (state && (!best || state->written.count() > best->written.count())) best = std::move(state);
-    }
-    return best;
+    auto state = spindle::bulk::ResumeState::decode(file.states[file.newest]);
+    return state ? std::move(state) : spindle::bulk::ResumeState::decode(file.states[1 - file.newest]);
   }
   /// The power was lost while the last state of each content was written: its end is not there, nor are the blocks that
   /// it has more than the one before.

@@ -666,6 +666,59 @@ TEST(ChannelRelayPeers, CostNothingWhereTheyAreOfNoUse) {
   }
 }
 
+TEST(ChannelRelayPeers, HaveNothingComeTwiceBelowWhereTheyAreEarlierThanTheTree) {
+  RelayNet net({4, 256});
+  const auto root = net.add_daemon("root"), a = net.add_daemon("a"), b = net.add_daemon("b"), c = net.add_daemon("c");
+  net.connect(root, a, 10, 40);
+  net.connect(root, b, 10);
+  const ConnectionId below = net.connect(a, c, 10);
+  net.connect_peers(b, a, 10);
+  net.add_source(root, 2);
+  const RelayNet::Receiver& at_a = net.add_receiver(a);
+  const RelayNet::Receiver& at_c = net.add_receiver(c);
+  net.add_receiver(b);
+  ASSERT_TRUE(net.run(20'000));
+  net.run_for(100);
+  EXPECT_GT(net.relay(a).tally().overtaken, symbols_of(net) / 2) << "came along the tree later";
+  EXPECT_EQ(at_a.duplicates, 0U);
+  EXPECT_EQ(at_c.duplicates, 0U);
+  EXPECT_LE(net.sent_over(below), symbols_of(net));
+}
+
+TEST(ChannelRelayPeers, WhoGiveEarlierAreNoReasonToWithholdWhatWasLost) {
+  Triangle with(4, 4, 0);
+  ChannelRelay& relay = with.net.relay(with.a);
+  const ConnectionId peer{77}, client{79}, slow{80};
+  const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes, 1);
+  const Slice slice({}, bytes.data(), bytes.size());
+  const std::uint32_t crc = spindle::bulk::crc32c(bytes);
+  relay.add_peer_sender(with.net.now(), peer);
+  const auto given = [&](ConnectionId to) {
+    std::size_t symbols = 0;
+    while (auto item = relay.next(with.net.now(), to)) symbols += std::holds_alternative<RelayedSymbol>(*item) ? 1 : 0;
+    return symbols;
+  };
+  const auto come = [&](ConnectionId from, std::uint32_t esi) {
+    relay.symbol_received(with.net.now(), from, 0, {1, 3, esi, crc, slice});
+  };
+  for (const ConnectionId each : {client, slow}) {
+    relay.add_child(with.net.now(), each, "");
+    relay.need_received(with.net.now(), each, {});
+    relay.grant_received(each, each == client ? 1'000 : 0);
+  }
+  with.net.run_for(10);
+  given(client);
+  for (std::uint32_t esi : {0u, 1u}) come(peer, esi);
+  EXPECT_EQ(given(client), 2U);
+  come(with.hop_a, 0);
+  EXPECT_EQ(given(client), 0U) << "it has that";
+  spindle::bulk::Need need;
+  need.lost = true;
+  relay.need_received(with.net.now() + 10ms, client, need);
+  come(with.hop_a, 1);
+  EXPECT_EQ(given(client), 1U) << "it may have lost that";
+}
+
 TEST(ChannelRelayPeers, AreOfUseOverLongPathsAndWhereTheyAreSlow) {
   Triangle distant(4, 4, 4, 20);
   ASSERT_TRUE(distant.net.run(20'000));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,10 +30,23 @@ class Disk final : public BulkStore {
   }
   StoreFailure write(std::uint64_t start, ByteView from) override {
     std::copy(from.begin(), from.end(), bytes.begin() + static_cast<std::ptrdiff_t>(start));
+    const auto block = static_cast<std::uint32_t>(start / (kSymbols * kSymbolBytes));
+    if (saved && saved->written.contains(block)) written_over.push_back(block);
     return {};
+  }
+  StoreFailure save(const bulk::ResumeState& state) override {
+    if (has_no_room_for_state) return may_pass({Errc::no_space, {}});
+    saved = state;
+    return {};
+  }
+  void settle_state(bool stays) override {
+    if (!stays) saved.reset();
   }
 
   Bytes bytes = Bytes(kBlocks * kSymbols * kSymbolBytes);
+  std::optional<bulk::ResumeState> saved;   // what a program finds that runs next,
+  std::vector<std::uint32_t> written_over;  // and writes to blocks that it named
+  bool has_no_room_for_state = false;
 };
 
 class BulkBadBlocks : public testing::Test {
@@ -98,6 +112,31 @@ TEST_F(BulkBadBlocks, AreFetchedAnewWhileTheContentIsUnderWay) {
   pump();
   EXPECT_EQ(disk_->bytes, content_);
   EXPECT_EQ(host_.outcomes.back(), BulkOutcome::done);
+}
+
+/// Who is killed then fetches them again, too, and does not take for whole what is there of them.
+TEST_F(BulkBadBlocks, AreNamedByNoStateWhenTheirPlacesAreWritten) {
+  hear(0);
+  hear(1);
+  ASSERT_TRUE(disk_->saved && disk_->saved->written.contains(1));
+  for (const bool has_room : {true, false}) {
+    SCOPED_TRACE(has_room);
+    disk_->has_no_room_for_state = !has_room;
+    spoil(1);
+    give();
+    ASSERT_FALSE(receiver().written().contains(1));
+    EXPECT_EQ(disk_->saved.has_value(), has_room) << "without room for the new state the former one goes";
+    if (has_room) {
+      EXPECT_EQ(disk_->saved->written, receiver().written());
+    }
+    hear(1);
+    EXPECT_EQ(disk_->written_over, std::vector<std::uint32_t>());
+    EXPECT_TRUE(receiver().written().contains(1));
+  }
+  disk_->has_no_room_for_state = false;
+  pump();
+  ASSERT_TRUE(disk_->saved);
+  EXPECT_EQ(disk_->saved->written, bulk::BlockSet::of_first(2));
 }
 
 TEST_F(BulkBadBlocks, OfABadDiskAreGivenUp) {

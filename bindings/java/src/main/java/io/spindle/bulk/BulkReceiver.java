@@ -67,6 +67,7 @@ public final class BulkReceiver {
   private final RateMeter rate = new RateMeter();
   private long bytesVerified;
   private long useful; // symbols
+  private long takenBack; // blocks
 
   /**
    * `layout`: a valid one. `resumed`: what a former receiver of the same content had written, or null; one that does
@@ -349,6 +350,9 @@ public final class BulkReceiver {
     if (!complete.contains(block)) {
       return;
     }
+    if (written.contains(block)) {
+      takenBack++;
+    }
     complete.remove(block);
     written.remove(block);
     computed.forget(block);
@@ -510,6 +514,11 @@ public final class BulkReceiver {
   /** Symbols that were of use. */
   public long useful() {
     return useful;
+  }
+
+  /** How many blocks were written, and then were missing again. */
+  public long takenBack() {
+    return takenBack;
   }
 
   /**

@@ -162,6 +162,7 @@ final class BulkTransfer {
   private boolean isSaving;
   private int loads; // jobs
   private int savedBlocks;
+  private long savedTakenBack; // blocks that the saved state does not name any more
   private int availableBlocks;
   private int badBlocks; // that were read for others
   private long savePeriod = SAVE_PERIOD_MIN;
@@ -498,7 +499,8 @@ final class BulkTransfer {
       tryRoom(now);
       return;
     }
-    for (ReceiverJob job = receiver.takeJob(); job != null; job = receiver.takeJob()) {
+    ReceiverJob job;
+    while (!hasTakenBack() && (job = receiver.takeJob()) != null) {
       doJob(job);
     }
     if (holder != null) {
@@ -613,22 +615,41 @@ final class BulkTransfer {
     }
   }
 
+  /**
+   * Whether the state that is saved names a block that is missing again. Nothing is written until it does not: who is
+   * killed meanwhile would take what is at the place of that block for what the state says.
+   */
+  private boolean hasTakenBack() {
+    return receiver.takenBack() != savedTakenBack;
+  }
+
+  private void save(ResumeState state, boolean takesBack) throws StoreException {
+    if (takesBack) {
+      store.takeBack(state);
+    } else {
+      store.save(state);
+    }
+  }
+
   private void saveState(long now) {
     int written = receiver.written().count();
-    if (isSaving || written == savedBlocks || now - savedAt < savePeriod) {
+    boolean takesBack = hasTakenBack();
+    if (isSaving || (!takesBack && (written == savedBlocks || now - savedAt < savePeriod))) {
       return;
     }
     isSaving = true;
     savedAt = now;
     savedBlocks = written;
+    long takenBack = receiver.takenBack();
     ResumeState state = receiver.resumeState();
     run(
-        () -> Optional.ofNullable(attempt(() -> store.save(state))),
+        () -> Optional.ofNullable(attempt(() -> save(state, takesBack))),
         failure -> {
           isSaving = false;
+          savedTakenBack = takenBack;
           savePeriod = Math.min(Math.max(SAVE_SHARE * (Clock.now() - savedAt), SAVE_PERIOD_MIN), SAVE_PERIOD_MAX);
           if (failure.isPresent() && failure.get().mayPass()) {
-            savedBlocks = UNTOLD; // without room for it the former one holds
+            savedBlocks = UNTOLD; // without room for it the former one holds, where there still is one
           } else {
             failure.ifPresent(this::fail);
           }
@@ -788,9 +809,9 @@ final class BulkTransfer {
       hashes.save(store, holder.index());
     }
     boolean isUnderWay = !isOver && !isOwn && receiver != null && outcome == Outcome.ACCEPTED;
-    if (isUnderWay && receiver.written().count() != savedBlocks) {
+    if (isUnderWay && (hasTakenBack() || receiver.written().count() != savedBlocks)) {
       ResumeState state = receiver.resumeState();
-      attempt(() -> store.save(state)); // a failure is found by who goes on with it
+      attempt(() -> save(state, hasTakenBack())); // a failure is found by who goes on with it
     }
     if (stream != null) {
       stream.stop();
@@ -845,7 +866,8 @@ final class BulkTransfer {
       due = isStalled ? due : Math.min(due, heardAt + STALL_PERIOD);
       due = isStream ? Math.min(due, heardAt + STREAM_SILENCE) : due;
     }
-    if (receives && !isSaving && !isFinishing && receiver.written().count() != savedBlocks) {
+    boolean isUnsaved = receives && (hasTakenBack() || receiver.written().count() != savedBlocks);
+    if (isUnsaved && !isSaving && !isFinishing) {
       due = Math.min(due, savedAt + savePeriod);
     }
     return due;

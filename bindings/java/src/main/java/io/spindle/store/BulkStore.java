@@ -35,6 +35,25 @@ public abstract class BulkStore {
   /** What was written before is on the disk when the state is. */
   public void save(ResumeState state) throws StoreException {}
 
+  /**
+   * As `save`, where a block that the former state names is missing again. Behind it that state counts no more, not even
+   * after a loss of power: also where there was no room for the new one, and none is there then.
+   */
+  public final void takeBack(ResumeState state) throws StoreException {
+    try {
+      save(state);
+    } catch (StoreException failure) {
+      if (failure.mayPass()) {
+        settleState(false);
+      }
+      throw failure;
+    }
+    settleState(true);
+  }
+
+  /** What was saved last stays as it is, or goes; either is on the disk then. */
+  void settleState(boolean stays) {}
+
   /** The content is whole, and has that size. */
   public void finish(long size) throws StoreException {}
 

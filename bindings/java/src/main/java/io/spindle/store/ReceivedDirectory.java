@@ -468,6 +468,11 @@ public final class ReceivedDirectory extends BulkStore {
   }
 
   @Override
+  void settleState(boolean stays) {
+    place.settleState(stays);
+  }
+
+  @Override
   public void finish(long size) throws StoreException {
     with(
         lock.writeLock(),

@@ -78,6 +78,11 @@ public final class ReceivedFile extends BulkStore {
   }
 
   @Override
+  void settleState(boolean stays) {
+    place.settleState(stays);
+  }
+
+  @Override
   public void finish(long size) throws StoreException {
     try {
       file.truncate(size);

@@ -230,6 +230,14 @@ public final class ReceivedPlace {
     }
   }
 
+  /** The state stays as it is, or goes; either is on the disk then. */
+  void settleState(boolean stays) {
+    if (!stays) {
+      removeState();
+    }
+    sync();
+  }
+
   void removeState() {
     remove(state());
   }

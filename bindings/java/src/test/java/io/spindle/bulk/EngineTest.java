@@ -323,8 +323,10 @@ final class EngineTest {
     assertEquals(3 * 16, given, "what is bad is given to nobody");
     assertEquals(2, serving.takeBad());
     assertEquals(-1, serving.takeBad());
+    assertEquals(0, receiver.takenBack());
     receiver.handleBad(2);
     assertFalse(receiver.isDone());
+    assertEquals(1, receiver.takenBack(), "what is saved names a block that is missing again");
     catchUp(100);
   }
 }
