@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "daemon/link/link_limits.h"
+
 namespace spindled {
 
 namespace {
@@ -59,8 +61,10 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
   most_carried_ = std::max(most_carried_, both);
   const double whole = std::max(capacity != 0 ? static_cast<double>(capacity) : most_carried_, kRateLeast);
   measure(path);
-  if (both - carried > kSharedPart * whole) shared_until_ = now + kSharedFor;
-  const Duration delay_max = shortest_ + (now < shared_until_ ? shared_delay(whole) : kDelayMaxAlone);
+  const auto packets = static_cast<double>(path.message_packets - before_.message_packets);
+  if (packets * kPacketBytes / seconds > kSharedPart * whole) shared_until_ = now + kSharedFor;
+  const bool is_shared = now < shared_until_;
+  const Duration delay_max = shortest_ + (is_shared ? shared_delay(whole) : kDelayMaxAlone);
   const bool is_delayed = both > 0 && path.round_trip > delay_max;
   // What has piled up before is leaving: soon enough, where that is a queue of the path.
   const bool is_shrinking = path.ordered_waiting < before_.ordered_waiting;
@@ -80,6 +84,7 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
     const double least = std::max(share * whole, kRateLeast);
     const double fallen = std::max(factor * std::min(rate_, std::max(carried, least)), least);
     if (fallen >= rate_) return false;
+    fell_for_messages_ = is_shared && (fell_for_messages_ || !is_limited());
     fell_from_ = std::min(rate_, carried);
     rate_ = fallen;
     fell_at_ = now;
@@ -87,7 +92,7 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
   }
   if (!is_limited()) return false;
   rate_ += std::max(kIncrease * whole, (fell_from_ - rate_) / 2);
-  if (share >= 1 || rate_ > kAboveAll * whole) rate_ = kUnlimited;
+  if (share >= 1 || rate_ > kAboveAll * whole || (fell_for_messages_ && !is_shared)) rate_ = kUnlimited;
   return false;
 }
 

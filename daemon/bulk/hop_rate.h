@@ -23,7 +23,8 @@ namespace spindled {
 /// - it does not fall below the least share of what the path carries, and stays unlimited while the hop carries next
 ///   to nothing: then it is others that are waited for, and content that comes later would be held up;
 /// - where nothing has waited it grows by half of what it fell by last, or by 2 % of what the path carries, whichever
-///   is more. Where it exceeds all that the path carries, it is unlimited again.
+///   is more. Where it exceeds all that the path carries, it is unlimited again;
+/// - where it was unlimited before ordered messages came, it is so again when they have gone by.
 ///
 /// What the link costs (daemon/admission) is no measure of this: a price outlasts its queue by far, so that bulk
 /// content would leave unused what ordered messages do not want.
@@ -37,18 +38,20 @@ class HopRate {
   static constexpr Duration kSharedDelay = 5ms;
   /// Three symbols of a large content.
   static constexpr double kSharedBytes = 24u << 10;
-  /// There are ordered messages where the link has carried this part of what the path carries,
+  /// There are ordered messages where the packets of messages that the link has been given are this part of what the
+  /// path carries, each as large as one may be,
   static constexpr double kSharedPart = 0.01;
-  /// and for so long after.
+  /// and for so long after. What daemons tell each other is no message: no client waits for it.
   static constexpr Duration kSharedFor = 1s;
 
   /// What has gone over the path until now, and how long a round trip takes.
   struct Path {
-    std::uint64_t ordered_bytes = 0;  // on the link,
-    std::uint64_t bulk_bytes = 0;     // and on the hop, ever
-    std::size_t ordered_waiting = 0;  // bytes that the link has yet to take
-    Duration round_trip{};            // the longer one of those connections that carry something; zero: not known
-    Duration shortest{};              // of both lately, as the system has measured it; zero: not known
+    std::uint64_t ordered_bytes = 0;    // on the link,
+    std::uint64_t bulk_bytes = 0;       // and on the hop, ever
+    std::uint64_t message_packets = 0;  // of clients' messages, that the link has been given ever
+    std::size_t ordered_waiting = 0;    // bytes that the link has yet to take
+    Duration round_trip{};              // the longer one of those connections that carry something; zero: not known
+    Duration shortest{};                // of both lately, as the system has measured it; zero: not known
   };
 
   void start(Time now, const Path& path);
@@ -89,6 +92,7 @@ class HopRate {
   double most_carried_ = 0;  // bytes a second, by both, since `start`
   Duration shortest_{};      // round trip; zero: not known
   Time shared_until_{};
+  bool fell_for_messages_ = false;  // and was unlimited before
   Time fell_at_{};
   double fell_from_ = 0;  // the rate, then
 };

@@ -75,6 +75,7 @@ HopRate::Path Paths::look_at(const std::string& daemon, Path& path) {
   const LinkInfo info = links_.info(*path.link);
   path.link_bytes = info.bytes_out;
   state.ordered_bytes = info.bytes_out;
+  state.message_packets = overlay_.message_packets(*path.link);
   state.ordered_waiting = info.queued_bytes;
   measure(links_.current_round_trip(*path.link), links_.shortest_round_trip(*path.link), info.bytes_out != link_bytes);
   return state;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "daemon/base/check.h"
+#include "daemon/link/link_limits.h"
 #include "daemon/overlay/limits.h"
 
 namespace spindled {
@@ -239,6 +240,9 @@ void Forwarder::send_push(const Push& push, const MemberSet& to, const Slice& he
 void Forwarder::send_routed(LinkId link, LinkFrame type, const MemberSet& to, ByteView payload, const Slice& head,
                             const Slice& tail) {
   if (type != LinkFrame::push) mark(link);
+  if (type == LinkFrame::data && is_client_body(head.view())) {
+    at(link).message_packets += packets_of(head.size() + tail.size());
+  }
   std::array<std::uint8_t, kPrefixBytesMax> prefix;
   Writer writer(prefix.data());
   to.write(writer);

@@ -47,6 +47,11 @@ class Forwarder final : public StreamTransport {
     return routes_.has_given_up(neighbour) || (recovery_ && recovery_->has_given_up(neighbour));
   }
 
+  /// Of clients' messages, that the link has been given ever.
+  std::uint64_t message_packets(LinkId link) const {
+    return neighbours_[static_cast<std::size_t>(link)].message_packets;
+  }
+
   // StreamTransport. Nothing is sent while frozen.
   void handle(LinkFrame type, FrameHandler handler) override;
   void multicast(const MemberSet& to, const Slice& head, const Slice& tail) override;
@@ -66,6 +71,7 @@ class Forwarder final : public StreamTransport {
     bool marked = false;  // a `view` frame has named the installed view on the link
     Incoming incoming = Incoming::unnamed;
     ViewId incoming_view;
+    std::uint64_t message_packets = 0;
   };
 
   /// Of a link that has been up.

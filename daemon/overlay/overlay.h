@@ -38,6 +38,8 @@ class Overlay final : public LinkEvents, public ViewTransport, private LinkState
   /// The configuration has changed.
   void reconsider(Time now) { link_state_.reconsider(now); }
   const ForwardingTable& routes() const { return forwarder_.routes(); }
+  /// Of clients' messages, that the link has been given ever.
+  std::uint64_t message_packets(LinkId link) const { return forwarder_.message_packets(link); }
 
   void handle_time(Time now) { link_state_.handle_time(now); }
   Time next_deadline() const { return link_state_.next_deadline(); }

@@ -117,6 +117,18 @@ inline bool is_unreliable_body(ByteView bytes) {
   while (at < bytes.size() && bytes[at] == 0x80) ++at;  // the number: 0, in however many bytes
   return at < bytes.size() && bytes[at] == 0;
 }
+/// Whether a body that is well-formed carries what a client has sent, and not what daemons tell each other in the
+/// order; as cheap.
+inline bool is_client_body(ByteView bytes) {
+  std::size_t at = 0;
+  for (int varints = 0; varints < 2; ++varints) {  // the origin, and the number
+    while (at < bytes.size() && bytes[at] >= 0x80) ++at;
+    ++at;
+  }
+  if (at >= bytes.size()) return false;
+  const unsigned message_class = bytes[at] >> 6;
+  return message_class == 0 || message_class == 3;
+}
 /// Decodes `Body::destinations`, which read_body has found well-formed.
 MemberSet read_destinations(const Body& body);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/bulk/path_capacity.h"
+#include "daemon/link/link_limits.h"
 
 namespace spindled {
 namespace {
@@ -86,11 +87,12 @@ TEST(HopRate, DoesNotMindAQueueThatNobodyElseWaitsIn) {
   hop.interval(false);
   hop.path.round_trip = 200ms;
   for (int i = 0; i < 100; ++i) {
-    hop.path.ordered_bytes += kCapacity / 4'000;  // signs of life
+    hop.path.ordered_bytes += kCapacity / 100;  // what daemons tell each other
+    hop.path.message_packets += 3;              // less than a part in a hundred, were they full
     EXPECT_FALSE(hop.interval(false));
   }
   EXPECT_FALSE(hop.rate.is_limited());
-  hop.path.ordered_bytes += kCapacity / 1'000;
+  hop.path.message_packets += 4;
   EXPECT_TRUE(hop.interval(false));
   EXPECT_TRUE(hop.rate.is_limited());
   for (int i = 0; i < 20; ++i) hop.interval(false);
@@ -134,6 +136,7 @@ TEST(HopRate, KeepsRoundTripsShorterBesideOrderedMessages) {
   EXPECT_FALSE(hop.interval(false)) << "there are none";
   const auto interval_beside_messages = [&] {
     hop.path.ordered_bytes += kCapacity / 100;
+    hop.path.message_packets += kCapacity / 100 / kPacketBytes;
     return hop.interval(false);
   };
   EXPECT_TRUE(interval_beside_messages());
@@ -145,10 +148,40 @@ TEST(HopRate, KeepsRoundTripsShorterBesideOrderedMessages) {
   EXPECT_FALSE(hop.interval(false)) << "there are none any more";
 }
 
+TEST(HopRate, IsUnlimitedAgainWhenMessagesHaveGoneBy) {
+  Hop hop;
+  hop.path.round_trip = 10ms;
+  hop.interval(false);
+  hop.path.round_trip = 40ms;
+  for (int i = 0; i < 10; ++i) {
+    hop.path.message_packets += 10;
+    hop.interval(false);
+  }
+  EXPECT_LT(hop.rate.rate(), 0.2 * kCapacity);
+  Duration passed{};
+  for (; hop.rate.is_limited() && passed < 2 * HopRate::kSharedFor; passed += HopRate::kInterval) hop.interval(false);
+  EXPECT_GE(passed, HopRate::kSharedFor);
+  EXPECT_LE(passed, HopRate::kSharedFor + 2 * HopRate::kInterval);
+}
+
+TEST(HopRate, ThatFellForItsOwnQueueComesBackInSteps) {
+  Hop hop;
+  hop.path.round_trip = 10ms;
+  hop.interval(false);
+  hop.path.round_trip = 300ms;
+  for (int i = 0; i < 20; ++i) hop.interval(false);
+  ASSERT_TRUE(hop.rate.is_limited());
+  hop.path.message_packets += 10;  // messages come then
+  hop.interval(false);
+  hop.path.round_trip = 10ms;
+  for (Duration passed{}; passed < HopRate::kSharedFor; passed += HopRate::kInterval) hop.interval(false);
+  EXPECT_TRUE(hop.rate.is_limited());
+}
+
 TEST(HopRate, WaitsWhileAQueueOfThePathIsLeaving) {
   Hop hop;
   hop.path.round_trip = 10ms;
-  hop.path.ordered_bytes += kCapacity / 1'000;
+  hop.path.message_packets += 4;
   hop.interval(false);
   hop.path.round_trip = 70ms;
   EXPECT_TRUE(hop.interval(false));
