@@ -306,6 +306,8 @@ class ChannelRelay {
   struct Holder {
     bool is_source = false;  // has whatever there is
     spindle::bulk::BlockSet complete{};
+    /// What it had, or had begun, when it came, until it is complete.
+    spindle::bulk::BlockSet came_with{};
     std::array<bool, 256> streams{};
   };
   struct Plan {
@@ -345,6 +347,9 @@ class ChannelRelay {
   void note_holder(ConnectionId id, const spindle::bulk::Need& need);
   /// A holder has blocks that have not come through this relay: nobody else is going to get them in passing.
   void note_brought(ConnectionId holder, const spindle::bulk::BlockSet& blocks);
+  /// Blocks that it came with, in whole or in part, and has whole now, are asked for above no more, though others may
+  /// have got only a part of them in passing: these have missed the rest.
+  void note_came_with(ConnectionId id, Holder& holder);
   void remove_holder(ConnectionId id);
   /// All children, where something that the source has sent may have been lost on its former connection.
   void miss_gap();

@@ -491,6 +491,23 @@ TEST(ChannelRelay, AHolderGivesWhatHasNotPassedThroughHere) {
   EXPECT_EQ(net.sent_over(hop), symbols_of(net));
 }
 
+/// From then on nothing comes from above.
+TEST(ChannelRelay, AHolderThatComesInTheMiddleOfABlockGivesTheRestOfIt) {
+  RelayNet net({8, 64});
+  const auto a = net.add_daemon("a"), below = net.add_daemon("below"), last = net.add_daemon("last");
+  net.add_source(a);
+  net.connect(a, below, 1);
+  net.connect(below, last, 10);
+  RelayNet::Receiver& early = net.add_receiver(below);
+  RelayNet::Receiver& distant = net.add_receiver(last);
+  net.run_for(7 * 64 + 32);  // some of the last block is there
+  ASSERT_EQ(early.complete, BlockSet::of_first(7));
+  ASSERT_FALSE(early.held.empty());
+  net.add_receiver(below, 1e9, true, BlockSet::of_first(8));
+  EXPECT_TRUE(net.run(5'000));
+  for (const RelayNet::Receiver* each : {&early, &distant}) EXPECT_LE(each->duplicates, 64U);
+}
+
 TEST(ChannelRelay, WhatAHolderLacksThatHasNotPassedThroughHereComesFromAbove) {
   RelayNet net({8, 64});
   const auto a = net.add_daemon("a"), anew = net.add_daemon("anew");
