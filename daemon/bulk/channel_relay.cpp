@@ -669,6 +669,13 @@ ChannelRelay::Need ChannelRelay::need() const {
   return need;
 }
 
+bool ChannelRelay::has_silent_child(Time now) const {
+  return std::any_of(children_.begin(), children_.end(), [&](const auto& each) {
+    const Child& child = each.second;
+    return !child.daemon.empty() && !child.is_peer && child.has_asked && now - child.need_at >= kChildSilence;
+  });
+}
+
 bool ChannelRelay::lacks_somebody() const {
   const auto awaits = [](const auto& each) {
     return !each.second.is_peer && (!each.second.has_asked || each.second.need.awaits);

@@ -161,6 +161,8 @@ class ChannelRelay {
   std::vector<ChildInfo> children(Time now) const;
   bool has_holder() const { return !holders_.empty(); }
   std::size_t upstreams() const { return upstreams_.size(); }
+  /// Whether a daemon that is a child in the tree has said nothing of what it needs for `kChildSilence`.
+  bool has_silent_child(Time now) const;
   /// What all below this daemon have, or can get here.
   spindle::bulk::Need need() const;
   /// The same, as it was told last; null: not yet.
@@ -191,6 +193,8 @@ class ChannelRelay {
 
   /// An upstream that owes symbols and has sent none for so long is silent: what it owes is not waited for.
   static constexpr Duration kSilence = 750ms;
+  /// A daemon says what it needs each `kRepeat`, if not before.
+  static constexpr Duration kChildSilence = 1500ms;
   /// It is waited so long for those that are going to ask.
   static constexpr Duration kAskPatience = 1s;
   static constexpr Duration kNeedInterval = 250ms;
