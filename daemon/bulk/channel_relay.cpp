@@ -28,6 +28,17 @@ bool has_more(const BlockSet& have, const BlockSet& other, std::uint32_t below) 
   });
 }
 
+BlockSet all_but(const BlockSet& blocks) {
+  BlockSet others;
+  std::uint32_t end = 0;
+  for (const BlockSet::Run& run : blocks.runs()) {
+    others.add_run(end, run.first);
+    end = run.end;
+  }
+  others.add_run(end, spindle::bulk::kBlocksMax);
+  return others;
+}
+
 /// Of each block that is begun in one of them what the one that has more of it holds.
 std::vector<Need::Begun> furthest(const std::vector<Need::Begun>& a, const std::vector<Need::Begun>& b) {
   std::vector<Need::Begun> all;
@@ -241,8 +252,15 @@ void ChannelRelay::note_holder(ConnectionId id, const Need& need) {
     if (const auto holder = holders_.find(id); holder != holders_.end() && !holder->second.is_source) remove_holder(id);
     return;
   }
-  holders_[id].complete = need.complete;
+  const auto [holder, is_new] = holders_.try_emplace(id);
+  holder->second.complete = need.complete;
+  if (is_new) {
+    BlockSet begun;
+    for (const Need::Begun& each : need.begun) begun.add(each.block);
+    holder->second.came_with = united(need.complete, begun);
+  }
   note_brought(id, need.complete);
+  note_came_with(id, holder->second);
   serve_all();
 }
 
@@ -254,6 +272,15 @@ void ChannelRelay::note_brought(ConnectionId holder, const BlockSet& blocks) {
   for (auto& [id, child] : children_) {
     if (id != holder) miss(child);
   }
+}
+
+void ChannelRelay::note_came_with(ConnectionId id, Holder& holder) {
+  const BlockSet whole = intersection(holder.came_with, holder.complete);
+  if (whole.empty()) return;
+  for (auto& [other, child] : children_) {
+    if (other != id && has_more(whole, child.need.complete, blocks_seen_)) miss(child);
+  }
+  holder.came_with = intersection(holder.came_with, all_but(holder.complete));
 }
 
 void ChannelRelay::grant_received(ConnectionId from, std::uint64_t symbols) {
@@ -651,6 +678,13 @@ ChannelRelay::Need ChannelRelay::need() const {
   });
   std::erase_if(need.begun, [&](const Need::Begun& each) { return need.complete.contains(each.block); });
   return need;
+}
+
+bool ChannelRelay::has_silent_child(Time now) const {
+  return std::any_of(children_.begin(), children_.end(), [&](const auto& each) {
+    const Child& child = each.second;
+    return !child.daemon.empty() && !child.is_peer && child.has_asked && now - child.need_at >= kChildSilence;
+  });
 }
 
 bool ChannelRelay::lacks_somebody() const {

@@ -161,6 +161,8 @@ class ChannelRelay {
   std::vector<ChildInfo> children(Time now) const;
   bool has_holder() const { return !holders_.empty(); }
   std::size_t upstreams() const { return upstreams_.size(); }
+  /// Whether a daemon that is a child in the tree has said nothing of what it needs for `kChildSilence`.
+  bool has_silent_child(Time now) const;
   /// What all below this daemon have, or can get here.
   spindle::bulk::Need need() const;
   /// The same, as it was told last; null: not yet.
@@ -191,6 +193,8 @@ class ChannelRelay {
 
   /// An upstream that owes symbols and has sent none for so long is silent: what it owes is not waited for.
   static constexpr Duration kSilence = 750ms;
+  /// A daemon says what it needs each `kRepeat`, if not before.
+  static constexpr Duration kChildSilence = 1500ms;
   /// It is waited so long for those that are going to ask.
   static constexpr Duration kAskPatience = 1s;
   static constexpr Duration kNeedInterval = 250ms;
@@ -309,6 +313,8 @@ class ChannelRelay {
   struct Holder {
     bool is_source = false;  // has whatever there is
     spindle::bulk::BlockSet complete{};
+    /// What it had, or had begun, when it came, until it is complete.
+    spindle::bulk::BlockSet came_with{};
     std::array<bool, 256> streams{};
   };
   struct Plan {
@@ -350,6 +356,9 @@ class ChannelRelay {
   void note_holder(ConnectionId id, const spindle::bulk::Need& need);
   /// A holder has blocks that have not come through this relay: nobody else is going to get them in passing.
   void note_brought(ConnectionId holder, const spindle::bulk::BlockSet& blocks);
+  /// Blocks that it came with, in whole or in part, and has whole now, are asked for above no more, though others may
+  /// have got only a part of them in passing: these have missed the rest.
+  void note_came_with(ConnectionId id, Holder& holder);
   void remove_holder(ConnectionId id);
   /// All children, where something that the source has sent may have been lost on its former connection.
   void miss_gap();

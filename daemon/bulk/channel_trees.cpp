@@ -103,9 +103,11 @@ void ChannelTrees::plan(Time now, RelayedChannel& relayed, const Channel& channe
   const std::vector<std::uint64_t> known = capacities();
   const TreeInput input = input_for(channel, known);
   TreePlan plan = plan_tree(input);
-  // Who is done, and who has left, need not have the others begin anew.
+  // Who is done, and who has left, need not have the others begin anew. Nor is a tree that leads through who is silent
+  // a faster one: what its links carried says nothing of that, and those below it have their backups.
   const bool goes_on = relayed.plan && relayed.planned_in == view.id && has_all_of(*relayed.plan, plan);
-  if (goes_on && largest_gain(*relayed.plan, plan, input) < kReplanGain) return;
+  if (goes_on && (relayed.relay.has_silent_child(now) || largest_gain(*relayed.plan, plan, input) < kReplanGain))
+    return;
   plan.generation = ++relayed.position.generation;
   context_.counters.add(Counter::bulk_plans_made);
   MemberSet others;
@@ -126,7 +128,7 @@ void ChannelTrees::replan_due(Time now) {
     const Channel* channel = channels_.table().find(id);
     if (channel == nullptr || !relayed->plan || !is_root(*channel) || channel->lacking().empty()) continue;
     timers_.set_earlier(Timer::replan, now + kReplan);
-    if (relayed->planned_in != groups_.view().id) continue;
+    if (relayed->planned_in != groups_.view().id || relayed->relay.has_silent_child(now)) continue;
     const TreeInput input = input_for(*channel, known);
     if (largest_gain(*relayed->plan, plan_tree(input), input) < kReplanGain) continue;
     log_.info("another tree for channel {} would be faster", bulk::to_string(id));

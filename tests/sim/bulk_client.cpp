@@ -272,6 +272,7 @@ void BulkClient::look_at(const BulkChannelId& id) {
   }
   if (std::exchange(content->offers, channel.offers) != channel.offers) {
     if (content->said != BulkOutcome::failed) content->said = BulkOutcome::none;
+    content->is_ended = false;                // for one side; another one goes on with it
     if (attachment_ && channel.offers > 1) {  // it had left the group
       content->cap = 0;
       attachment_->remove(id);

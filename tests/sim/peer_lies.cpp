@@ -11,7 +11,7 @@ namespace {
 
 using spindle::bulk::BulkFrame;
 
-/// Of a body: whatever is looked at lies in these.
+/// Of a body: whatever is looked at lies in these, but for what a daemon tells its parent of itself.
 constexpr std::size_t kLookedAt = 32;
 
 bool is(std::uint8_t type, BulkFrame frame) { return type == static_cast<std::uint8_t>(frame); }
@@ -38,7 +38,7 @@ std::uint8_t PeerLies::pass(std::uint8_t byte) {
     return byte;
   }
   const std::uint8_t lie = changed(byte);
-  if (body_.size() < kLookedAt) body_.push_back(byte);
+  if (body_.size() < kLookedAt || is(type_, mesh::FrameType::collect)) body_.push_back(byte);
   if (++at_ == length_) end_frame();
   return lie;
 }
@@ -56,13 +56,22 @@ void PeerLies::begin_body() {
 std::uint8_t PeerLies::changed(std::uint8_t byte) const {
   if (!is_hop_) return byte;
   const bool is_last = at_ + 1 == length_;
-  if (is(type_, mesh::FrameType::collect)) return is_last ? static_cast<std::uint8_t>(byte ^ 1u) : byte;
+  if (is(type_, mesh::FrameType::collect)) {
+    const auto lie = static_cast<std::uint8_t>(byte ^ 1u);
+    return is_last && is_well_formed(lie) ? lie : byte;
+  }
   if (!is(type_, BulkFrame::symbol)) return byte;
   spindle::Reader reader{ByteView(body_)};
   const std::uint64_t number = reader.varint();
   if (!reader.ok() || !lied_to_.contains(number)) return byte;
   const bool is_lie = symbols_ % 2 == 0 ? is_last : at_ == number_at();
   return is_lie ? static_cast<std::uint8_t>(byte ^ 1u) : byte;
+}
+
+bool PeerLies::is_well_formed(std::uint8_t last) const {
+  std::vector<std::uint8_t> body = body_;
+  body.push_back(last);
+  return mesh::read_frame(static_cast<mesh::FrameType>(type_), ByteView(body)).has_value();
 }
 
 std::optional<std::size_t> PeerLies::number_at() const {

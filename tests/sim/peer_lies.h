@@ -12,8 +12,9 @@ namespace spindled::sim {
 
 /// Changes what a daemon writes to one connection, where that is a hop (daemon/bulk/hops.h): of the symbols that it
 /// gives as a peer the bytes of one, which its checksum then denies, and the number of the next, which it does not. And
-/// the last byte of what it tells its parent of itself: a false ticket. Children in the tree are told no lies, as a
-/// parent is trusted; whether the other side is a peer or a child in some channel the frames say.
+/// the last byte of what it tells its parent of itself, where the frame is well formed all the same: a false ticket.
+/// Who sends what is malformed loses the hop, and with it what it gets from its parent. Children in the tree are told
+/// no lies, as a parent is trusted; whether the other side is a peer or a child in some channel the frames say.
 ///
 /// `lies_of` what is to be written, then `written` with what was taken of it.
 class PeerLies {
@@ -27,6 +28,8 @@ class PeerLies {
   /// The next byte of the stream, and what is written in its place.
   std::uint8_t pass(std::uint8_t byte);
   std::uint8_t changed(std::uint8_t byte) const;
+  /// Whether the frame would be, with this byte behind all others.
+  bool is_well_formed(std::uint8_t last) const;
   void begin_body();
   void end_frame();
   /// Where the number of a symbol begins in its body, once that is known.

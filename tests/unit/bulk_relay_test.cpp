@@ -468,6 +468,40 @@ TEST_F(PassedOver, AParentFromWhichOnlyHashesAreLackingIsSilentAllTheSame) {
   }
 }
 
+/// What it lacks of it comes to it, and no more than that is asked for above.
+TEST_F(PassedOver, WhoHasBegunABlockThatAHolderCameWithIsGivenTheRestOfItOnceThatIsWhole) {
+  send(10);
+  relay_.add_child(kNow, kLate, "");
+  spindle::bulk::Need need = need_of(10);
+  need.serves = true;
+  need.begun = {{10, 60}};
+  relay_.need_received(kNow, kLate, need);
+  spindle::bulk::Need lacking = need_of(10);
+  lacking.begun = {{10, 1}};
+  relay_.need_received(kNow + 1s, kChild, lacking);
+  EXPECT_FALSE(is_behind(kChild));
+  need = need_of(11);
+  need.serves = true;
+  relay_.need_received(kNow + 1s, kLate, need);
+  EXPECT_TRUE(is_behind(kChild));
+  relay_.need_received(kNow + 2s, kChild, need_of(11));
+  EXPECT_FALSE(is_behind(kChild));
+  need = need_of(12);
+  need.serves = true;
+  send(11);
+  relay_.need_received(kNow + 2s, kLate, need);
+  EXPECT_FALSE(is_behind(kChild)) << "that came in passing";
+}
+
+TEST_F(PassedOver, ADaemonThatHasSaidNothingForAWhileIsSilent) {
+  EXPECT_FALSE(relay_.has_silent_child(kNow + 1h)) << "a client may say nothing";
+  relay_.add_child(kNow, kLate, "late");
+  EXPECT_FALSE(relay_.has_silent_child(kNow + 1h)) << "it has not asked yet";
+  relay_.need_received(kNow, kLate, need_of(0));
+  EXPECT_FALSE(relay_.has_silent_child(kNow + 1s));
+  EXPECT_TRUE(relay_.has_silent_child(kNow + 3s));
+}
+
 TEST_F(PassedOver, IsNothingOfAContentWhoseSizeIsNotKnown) {
   told_.clear();
   ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
@@ -489,6 +523,23 @@ TEST(ChannelRelay, AHolderGivesWhatHasNotPassedThroughHere) {
   ASSERT_TRUE(net.run(5'000));
   for (const RelayNet::Receiver* each : {&early, &distant, &late}) EXPECT_EQ(each->duplicates, 0U);
   EXPECT_EQ(net.sent_over(hop), symbols_of(net));
+}
+
+/// From then on nothing comes from above.
+TEST(ChannelRelay, AHolderThatComesInTheMiddleOfABlockGivesTheRestOfIt) {
+  RelayNet net({8, 64});
+  const auto a = net.add_daemon("a"), below = net.add_daemon("below"), last = net.add_daemon("last");
+  net.add_source(a);
+  net.connect(a, below, 1);
+  net.connect(below, last, 10);
+  RelayNet::Receiver& early = net.add_receiver(below);
+  RelayNet::Receiver& distant = net.add_receiver(last);
+  net.run_for(7 * 64 + 32);  // some of the last block is there
+  ASSERT_EQ(early.complete, BlockSet::of_first(7));
+  ASSERT_FALSE(early.held.empty());
+  net.add_receiver(below, 1e9, true, BlockSet::of_first(8));
+  EXPECT_TRUE(net.run(5'000));
+  for (const RelayNet::Receiver* each : {&early, &distant}) EXPECT_LE(each->duplicates, 64U);
 }
 
 TEST(ChannelRelay, WhatAHolderLacksThatHasNotPassedThroughHereComesFromAbove) {
