@@ -25,6 +25,7 @@ void dealloc(PyObject* object) {
 }
 
 PyObject* get_payload(PyObject* object, void*) {
+  const Alone one(object);
   MessageObject* const self = self_of(object);
   if (self->payload == nullptr) self->payload = to_bytes(self->message.text());
   Py_XINCREF(self->payload);

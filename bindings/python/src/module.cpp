@@ -69,6 +69,9 @@ PyObject* make_module() {
       !add_bulk_type(module.get())) {
     return nullptr;
   }
+#ifdef Py_GIL_DISABLED
+  if (PyUnstable_Module_SetGIL(module.get(), Py_MOD_GIL_NOT_USED) != 0) return nullptr;
+#endif
   // Both are also used without the module's names.
   Py_INCREF(message.get());
   Py_INCREF(session.get());

@@ -86,10 +86,52 @@ PyObject* guarded(Run&& run) {
   }
 }
 
+/// The object is the caller's alone as long as this exists, unless the caller lets go of the interpreter. Where that
+/// has a lock, the lock sees to it.
+class Alone {
+ public:
+#ifdef Py_GIL_DISABLED
+  explicit Alone(PyObject* object) { PyCriticalSection_Begin(&section_, object); }
+  ~Alone() { PyCriticalSection_End(&section_); }
+#else
+  explicit Alone(PyObject* /*object*/) {}
+  ~Alone() = default;
+#endif
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+#ifdef Py_GIL_DISABLED
+ private:
+  PyCriticalSection section_;
+#endif
+};
+
+/// A method, or what gives an attribute, for tables of these: its object is alone meanwhile.
+template <PyObject* (*kCall)(PyObject*, PyObject*)>
+PyObject* alone(PyObject* self, PyObject* argument) {
+  const Alone one(self);
+  return kCall(self, argument);
+}
+template <PyObject* (*kCall)(PyObject*, PyObject* const*, Py_ssize_t)>
+PyObject* alone(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  const Alone one(self);
+  return kCall(self, arguments, count);
+}
+template <PyObject* (*kGet)(PyObject*, void*)>
+PyObject* alone(PyObject* self, void* closure) {
+  const Alone one(self);
+  return kGet(self, closure);
+}
+
 /// As tables of methods and slots want functions.
 template <typename Function>
 PyCFunction as_method(Function* function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+template <PyObject* (*kCall)(PyObject*, PyObject* const*, Py_ssize_t)>
+PyCFunction as_fastcall() {
+  PyObject* (*const call)(PyObject*, PyObject* const*, Py_ssize_t) = alone<kCall>;
+  return as_method(call);
 }
 template <typename Function>
 void* as_slot(Function* function) {

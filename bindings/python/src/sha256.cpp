@@ -2,6 +2,7 @@
 #include "libclient/src/sha256.h"
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 
 #include "bindings/python/src/gil.h"
@@ -14,12 +15,14 @@ using python::Ref;
 
 /// hashlib.sha256, kept for as long as the process.
 PyObject* function() {
-  static PyObject* found = nullptr;
-  if (found == nullptr) {
-    const Ref module(PyImport_ImportModule("hashlib"));
-    if (module) found = PyObject_GetAttrString(module.get(), "sha256");
-  }
-  return found;
+  static std::atomic<PyObject*> found = nullptr;
+  if (PyObject* const known = found.load()) return known;
+  const Ref module(PyImport_ImportModule("hashlib"));
+  PyObject* const sha256 = module ? PyObject_GetAttrString(module.get(), "sha256") : nullptr;
+  PyObject* other = nullptr;
+  if (sha256 == nullptr || found.compare_exchange_strong(other, sha256)) return sha256;
+  Py_DECREF(sha256);  // another thread was earlier
+  return other;
 }
 
 }  // namespace

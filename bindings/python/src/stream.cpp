@@ -98,17 +98,24 @@ Step step(NextObject* self, PyObject*& result) {
     }
     const SessionObject* const session = session_of(self->stream->session);
     if (session == nullptr) return Step::failed;
-    Client& client = *session->client;
+    bool is_taken = false, is_finished = false, wants_owner = false;
     Event event;
-    if (client.take(event)) {
+    {
+      const Alone one(self->stream->session);
+      Client& client = *session->client;
+      is_taken = client.take(event);
+      is_finished = client.is_finished();
+      wants_owner = client.wants_owner();
+    }
+    if (is_taken) {
       result = to_python(session->message_type, std::move(event));
-      if (result != nullptr && client.wants_owner()) {
+      if (result != nullptr && wants_owner) {
         const Ref done(PyObject_CallNoArgs(self->stream->attend));
         if (!done) Py_CLEAR(result);
       }
       return result != nullptr ? Step::has_event : Step::failed;
     }
-    if (client.is_finished()) {
+    if (is_finished) {
       PyErr_SetNone(PyExc_StopAsyncIteration);
       return Step::failed;
     }

@@ -1,5 +1,7 @@
 """spindle.sync, as far as it is not as the rest: threads, and what happens while nobody waits."""
 import socket
+import sys
+import sysconfig
 import threading
 import time
 import unittest
@@ -135,6 +137,42 @@ class Sync(DaemonMixin, unittest.TestCase):
         for end in sending:
             end()
         self.assertEqual([list(range(each))] * threads, found)
+
+    @unittest.skipUnless(sysconfig.get_config_var("Py_GIL_DISABLED"), "this interpreter has a lock")
+    def test_an_interpreter_without_a_lock_stays_without(self):
+        self.assertFalse(sys._is_gil_enabled())
+
+    def test_threads_that_share_all_calls_do_not_hurt_each_other(self):
+        """Without a lock of the interpreter they run at once, within the module, too."""
+        ann = self.connect("ann")
+        group = ann.join("den", timeout=PATIENCE_S)
+        count, threads = 500, 3
+
+        def send():
+            for number in range(count):
+                group.multicast(Service.AGREED, b"%d" % number)
+
+        def look():
+            for _ in range(count):
+                self.assertTrue(ann.is_open)
+                ann.writable("den", timeout=PATIENCE_S)
+                ann.request_view("den")
+
+        def receive(found):
+            while len(found) < threads * count:
+                event = ann.receive(timeout=PATIENCE_S)
+                if isinstance(event, spindle.Message):
+                    found.append(event)
+        found = []
+        ends = [self.in_thread(send) for _ in range(threads)] + [self.in_thread(look), self.in_thread(receive, found)]
+        for end in ends:
+            end()
+        payloads = []  # threads that ask one message for the same at once
+        readers = [self.in_thread(lambda: payloads.append([each.payload for each in found])) for _ in range(threads)]
+        for end in readers:
+            end()
+        self.assertEqual(sorted(payloads[0]), sorted(b"%d" % number for number in range(count) for _ in range(threads)))
+        self.assertEqual(payloads[0], payloads[1])
 
     def test_closing_ends_what_waits(self):
         ann = self.connect("ann")
