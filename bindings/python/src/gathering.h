@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <utility>
 
 #include "libclient/src/socket.h"
 
@@ -23,7 +24,10 @@ class Gathering {
   Next sent(Deadline now, std::size_t bytes) {
     const auto gap = now - last_;
     last_ = now;
-    if (gap > kBurst || bytes > kGatheredBytes) return Next::write;
+    const bool is_burst = gap <= kBurst;
+    const bool was_burst = std::exchange(is_burst_, is_burst);
+    // The first one of who has sent several last time waits for those that are likely to follow.
+    if ((!is_burst && !was_burst) || bytes > kGatheredBytes) return Next::write;
     if (is_told_) return Next::nothing;
     is_told_ = true;
     return Next::tell;
@@ -40,6 +44,7 @@ class Gathering {
 
   Deadline last_{};
   bool is_told_ = false;
+  bool is_burst_ = false;  // the last message followed another one at once
 };
 
 }  // namespace spindle::python
