@@ -28,17 +28,6 @@ bool has_more(const BlockSet& have, const BlockSet& other, std::uint32_t below) 
   });
 }
 
-BlockSet all_but(const BlockSet& blocks) {
-  BlockSet others;
-  std::uint32_t end = 0;
-  for (const BlockSet::Run& run : blocks.runs()) {
-    others.add_run(end, run.first);
-    end = run.end;
-  }
-  others.add_run(end, spindle::bulk::kBlocksMax);
-  return others;
-}
-
 /// Of each block that is begun in one of them what the one that has more of it holds.
 std::vector<Need::Begun> furthest(const std::vector<Need::Begun>& a, const std::vector<Need::Begun>& b) {
   std::vector<Need::Begun> all;
@@ -280,7 +269,7 @@ void ChannelRelay::note_came_with(ConnectionId id, Holder& holder) {
   for (auto& [other, child] : children_) {
     if (other != id && has_more(whole, child.need.complete, blocks_seen_)) miss(child);
   }
-  holder.came_with = intersection(holder.came_with, all_but(holder.complete));
+  holder.came_with = difference(holder.came_with, holder.complete);
 }
 
 void ChannelRelay::grant_received(ConnectionId from, std::uint64_t symbols) {

@@ -31,6 +31,10 @@ constexpr BodyKind kBodyKinds[] = {
     {0x44, MessageClass::group, Service::agreed},      {0x81, MessageClass::order, Service::reliable},
     {0xc1, MessageClass::part, Service::reliable},
 };
+static_assert(std::all_of(std::begin(kBodyKinds), std::end(kBodyKinds), [](const BodyKind& each) {
+  return is_client_kind(each.bits) ==
+         (each.message_class == MessageClass::client || each.message_class == MessageClass::part);
+}));
 /// The five bits together.
 constexpr std::size_t body_kind_index(unsigned bits) { return (bits >> 6 & 3) << 3 | (bits & 7); }
 

@@ -109,25 +109,24 @@ std::size_t body_head_size(const BodyHead& head, const MemberSet& destinations);
 void write_body_head(Writer& writer, const BodyHead& head, const MemberSet& destinations);
 /// Nothing for bytes that do not start with a well-formed head.
 std::optional<Body> read_body(ByteView bytes);
+/// Where the varint ends that begins at a place.
+inline std::size_t behind_varint(ByteView bytes, std::size_t at) {
+  while (at < bytes.size() && bytes[at] >= 0x80) ++at;
+  return at + 1;
+}
+/// Whether a `kind` has the class `client` or `part`: its two highest bits are equal.
+constexpr bool is_client_kind(unsigned kind) { return (kind >> 7 & 1) == (kind >> 6 & 1); }
 /// Whether a body that is well-formed is of an unreliable message; cheaper than to read all of its head.
 inline bool is_unreliable_body(ByteView bytes) {
-  std::size_t at = 0;
-  while (at < bytes.size() && bytes[at] >= 0x80) ++at;  // the origin
-  ++at;
+  std::size_t at = behind_varint(bytes, 0);             // the origin
   while (at < bytes.size() && bytes[at] == 0x80) ++at;  // the number: 0, in however many bytes
   return at < bytes.size() && bytes[at] == 0;
 }
 /// Whether a body that is well-formed carries what a client has sent, and not what daemons tell each other in the
 /// order; as cheap.
 inline bool is_client_body(ByteView bytes) {
-  std::size_t at = 0;
-  for (int varints = 0; varints < 2; ++varints) {  // the origin, and the number
-    while (at < bytes.size() && bytes[at] >= 0x80) ++at;
-    ++at;
-  }
-  if (at >= bytes.size()) return false;
-  const unsigned message_class = bytes[at] >> 6;
-  return message_class == 0 || message_class == 3;
+  const std::size_t kind = behind_varint(bytes, behind_varint(bytes, 0));  // the origin, and the number
+  return kind < bytes.size() && is_client_kind(bytes[kind]);
 }
 /// Decodes `Body::destinations`, which read_body has found well-formed.
 MemberSet read_destinations(const Body& body);

@@ -104,6 +104,21 @@ BlockSet united(const BlockSet& a, const BlockSet& b) {
   return all;
 }
 
+BlockSet difference(const BlockSet& a, const BlockSet& b) {
+  BlockSet rest;
+  auto cut = b.runs().begin();
+  for (const Run& run : a.runs()) {
+    std::uint32_t at = run.first;
+    while (at < run.end) {
+      while (cut != b.runs().end() && cut->end <= at) ++cut;
+      const bool is_cut = cut != b.runs().end() && cut->first < run.end;
+      rest.add_run(at, is_cut ? cut->first : run.end);
+      at = is_cut ? cut->end : run.end;
+    }
+  }
+  return rest;
+}
+
 std::size_t block_set_size(const BlockSet& set) {
   std::size_t size = varint_size(set.runs().size());
   std::uint32_t at = 0;

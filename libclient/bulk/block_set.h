@@ -49,6 +49,8 @@ class BlockSet {
 
 BlockSet intersection(const BlockSet& a, const BlockSet& b);
 BlockSet united(const BlockSet& a, const BlockSet& b);
+/// What is in `a` and not in `b`.
+BlockSet difference(const BlockSet& a, const BlockSet& b);
 
 /// As in `need`: a varint with how many runs there are; of each a varint with how many blocks are missing before it,
 /// and one with its length.

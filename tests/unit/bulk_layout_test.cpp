@@ -187,11 +187,13 @@ TEST_F(BlockSets, AgreeWithSetsOfNumbers) {
       }
       expect_same(set, model, kBound);
     }
-    std::set<std::uint32_t> both, all = former;
+    std::set<std::uint32_t> both, rest, all = former;
     all.insert(model.begin(), model.end());
     std::set_intersection(former.begin(), former.end(), model.begin(), model.end(), std::inserter(both, both.end()));
     expect_same(intersection(set_of(former), set), both, kBound);
     expect_same(united(set_of(former), set), all, kBound);
+    std::set_difference(former.begin(), former.end(), model.begin(), model.end(), std::inserter(rest, rest.end()));
+    expect_same(difference(set_of(former), set), rest, kBound);
     const Bytes bytes = written(set, block_set_size, write_block_set);
     Reader reader(bytes);
     ASSERT_EQ(read_block_set(reader), set);

@@ -452,10 +452,16 @@ class Connection:
         if is_news:
             self._collect()
             self._news.notify_all()
+        if is_blocked and (self._is_polling or not self._waiting):
+            self._have_written()
+        elif is_news and self._is_polling:
+            self._wake()
+
+    def _have_written(self) -> None:
+        """By the thread that polls, or by the connection's own."""
         if self._is_polling:
-            if is_blocked or is_news:
-                self._wake()
-        elif is_blocked and not self._waiting:
+            self._wake()
+        else:
             self._is_urgent = True
             self._idle.notify()
 
@@ -468,11 +474,7 @@ class Connection:
                 self._session.wrote()
                 return
             if code < 0:
-                if self._is_polling:
-                    self._wake()
-                else:
-                    self._is_urgent = True
-                    self._idle.notify()
+                self._have_written()
                 return
         with self._calling() as session:
             def attempt() -> int:
