@@ -40,6 +40,8 @@ _GRACE = 0.02
 _SLEEP = 0.5
 #: What Session.multicast_gathering() has its caller do: to write at once. Any other negative number: to tell somebody.
 _WRITE = -1
+#: What Session.watch() finds: something to be written, or nothing for some time.
+_IS_LEFT, _IS_OVER = 1, 2
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
@@ -158,6 +160,7 @@ class Connection:
         self._waiting = 0  # calls
         self._waited_at = 0.0  # the last one, until then
         self._sleeps_long = False  # the connection's own thread
+        self._is_watching = False  # the same, for messages that have gathered
         self._is_urgent = False  # output waits that nobody may come back for
         self._has_failed = False  # writing; why is still to be read
         self._has_ended = False  # this direction
@@ -236,7 +239,8 @@ class Connection:
                   self_discard: bool = False, ticket: int = 0, headers: Headers = None,
                   timeout: Optional[float] = None) -> None:
         """Sends a message; see spindle.Connection.multicast(). It is written at once, as far as the socket takes it; of
-        messages that follow one another within microseconds several are written together, by whoever is first to."""
+        messages that follow one another within microseconds several are written together, by whoever is first to, some
+        two milliseconds later at most."""
         code = self._session.multicast_gathering(groups, payload, service, type, self_discard, ticket, headers)
         if code:
             self._go_on_sending(code, groups, payload, service, type, self_discard, ticket, headers, timeout)
@@ -463,6 +467,16 @@ class Connection:
             self._wake()
         else:
             self._is_urgent = True
+            if self._is_watching:
+                self._session.call_back()
+            self._idle.notify()
+
+    def _have_gathered_written(self) -> None:
+        """The same for messages that gather: the connection's own thread looks after them and those that follow."""
+        if self._is_polling:
+            self._wake()
+        else:
+            self._is_watching = True
             self._idle.notify()
 
     def _go_on_sending(self, code: int, groups: Destinations, payload: Payload, service: Service, type: int,
@@ -474,7 +488,7 @@ class Connection:
                 self._session.wrote()
                 return
             if code < 0:
-                self._have_written()
+                self._have_gathered_written()
                 return
         with self._calling() as session:
             def attempt() -> int:
@@ -575,8 +589,8 @@ class Connection:
             self._poll(time.monotonic())
 
     def _stand_in(self) -> None:
-        """The connection's own thread."""
-        sleep = _GRACE
+        """The connection's own thread. It sleeps long only while somebody waits for long: it has to be woken then."""
+        sleep, seen = _GRACE, 0.0
         with self._lock:
             while not self._session.is_over:
                 if not self._waiting and not self._is_polling:
@@ -587,11 +601,26 @@ class Connection:
                         continue
                     sleep = _GRACE
                 else:
-                    sleep = min(2 * sleep, _SLEEP)
-                self._sleeps_long = sleep > _GRACE
-                self._idle.wait(sleep)
+                    sleep = min(2 * sleep, _SLEEP) if self._waited_at == seen else _GRACE
+                seen = self._waited_at
+                self._sleeps_long = sleep > _GRACE and not self._is_watching
+                if self._is_watching:
+                    self._watch()
+                else:
+                    self._idle.wait(sleep)
             if not self._is_polling:
                 self._hang_up()
+
+    def _watch(self) -> None:
+        """Looks for a while after what gathers, and writes what is left of it."""
+        self._lock.release()
+        try:
+            sight = self._session.watch()
+        finally:
+            self._lock.acquire()
+        if sight == _IS_LEFT:
+            self._write_all()
+        self._is_watching = sight != _IS_OVER
 
     def _wake(self) -> None:
         """Has the thread that polls look again."""
@@ -631,11 +660,13 @@ class Connection:
             poll.register(stream, wanted)
             if isinstance(stream, ssl.SSLSocket) and wanted & select.POLLIN and stream.pending():
                 left = 0
+        session.set_polled(True)
         self._lock.release()
         try:
             ready = dict(poll.poll(None if left is None else left * 1000 + (left > 0)))
         finally:
             self._lock.acquire()
+            session.set_polled(False)
         if self._wake_in.fileno() in ready:
             self._wake_in.recv(4096)
         if self._channels is not None and session.bulk_descriptor in ready:

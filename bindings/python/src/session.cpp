@@ -267,6 +267,26 @@ PyObject* wrote(PyObject* self, PyObject*) {
   return none();
 }
 
+PyObject* set_polled(PyObject* self, PyObject* is_polled) {
+  client_of(self).gathering().set_polled(is_polled == Py_True);
+  return none();
+}
+
+/// Gathering::Sight, as a number.
+PyObject* watch(PyObject* self, PyObject*) {
+  Gathering& gathering = client_of(self).gathering();
+  gathering.begin_watching();
+  Py_BEGIN_ALLOW_THREADS;
+  gathering.look_out();
+  Py_END_ALLOW_THREADS;
+  return PyLong_FromLong(static_cast<long>(gathering.end_watching()));
+}
+
+PyObject* call_back(PyObject* self, PyObject*) {
+  client_of(self).gathering().call_back();
+  return none();
+}
+
 /// (message, payload, type, headers)
 PyObject* reply(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
@@ -647,6 +667,9 @@ PyMethodDef methods[] = {{"start", alone<start>, METH_NOARGS, nullptr},
                          {"multicast_gathering", as_fastcall<multicast_gathering>(), METH_FASTCALL, nullptr},
                          {"begin_writing", alone<begin_writing>, METH_NOARGS, nullptr},
                          {"wrote", alone<wrote>, METH_NOARGS, nullptr},
+                         {"set_polled", alone<set_polled>, METH_O, nullptr},
+                         {"watch", alone<watch>, METH_NOARGS, nullptr},
+                         {"call_back", alone<call_back>, METH_NOARGS, nullptr},
                          {"reply", as_fastcall<reply>(), METH_FASTCALL, nullptr},
                          {"join", as_fastcall<join>(), METH_FASTCALL, nullptr},
                          {"leave", alone<leave>, METH_O, nullptr},

@@ -120,6 +120,28 @@ class Sync(DaemonMixin, unittest.TestCase):
             self.assertEqual([b"%d" % number for number in range(count)],
                              [each.payload for each in self.messages(bob, count)])
 
+    def test_who_looks_after_what_gathers_stops_and_begins_again(self):
+        """With pauses of all kinds, and beside a thread that waits."""
+        ann, bob = self.connect("ann"), self.connect("bob")
+        group = ann.join("den", timeout=PATIENCE_S)
+        bob.join("den", timeout=PATIENCE_S)
+
+        def send_all():
+            number = 0
+            for pause in (0, 0.002, 0.03, 0.1, 0, 0.001):
+                for _ in range(7):
+                    group.multicast(Service.FIFO, b"%d" % number)
+                    number += 1
+                time.sleep(pause)
+                # Nothing but what was just sent has anybody write it.
+                self.assertEqual(b"%d" % (number - 1), self.messages(bob, 7)[-1].payload)
+
+        send_all()
+        hearing = self.in_thread(lambda: sum(isinstance(event, spindle.Message) for event in ann))
+        send_all()
+        ann.close()
+        self.assertLess(0, hearing())
+
     def test_threads_that_send_one_after_the_other_lose_nothing(self):
         """What they send needs no lock, as long as nothing is to be written."""
         threads, each = 4, 2000
