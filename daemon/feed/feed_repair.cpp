@@ -34,7 +34,7 @@ void FeedRepair::install(Time now, FeedRoutes routes, Time since) {
     if (index != indices.end()) new_indices_[i] = index->second;
   }
   const auto leave = [&](Feed& feed) {
-    feed.gaps.give_up(0, UINT64_MAX, GivenUp::source_lost);
+    feed.gaps.give_up(now, 0, UINT64_MAX, GivenUp::source_lost);
     look_after(now, feed);
   };
   const auto stay = [&](Feed& feed) {
@@ -358,7 +358,7 @@ FeedRepair::Result FeedRepair::handle(Time now, LinkId from, const FeedGone& gon
   Feed* feed = table_.find(named.view, gone.ref.origin, gone.ref.feed);
   const bool is_from_upstream = named.routes->link_to(gone.ref.origin) == from;
   if (feed != nullptr && (is_from_upstream || gone.to.contains(named.routes->self()))) {
-    feed->gaps.give_up(feed->gaps.expand(gone.first), feed->gaps.expand(gone.last), GivenUp::gone);
+    feed->gaps.give_up(now, feed->gaps.expand(gone.first), feed->gaps.expand(gone.last), GivenUp::gone);
     look_after(now, *feed);
   }
   sender_.send(*named.routes, gone, from);
@@ -384,7 +384,7 @@ FeedRepair::Result FeedRepair::handle(Time now, LinkId from, const FeedBeat& bea
     address(*feed, named, beat.to);
     const std::uint64_t highest = feed->gaps.expand(beat.highest);
     feed->gaps.beat(now, highest);
-    feed->gaps.give_up(0, feed->gaps.expand(beat.oldest) - 1, GivenUp::gone);
+    feed->gaps.give_up(now, 0, feed->gaps.expand(beat.oldest) - 1, GivenUp::gone);
     if (beat.missing != 0) feed->gaps.lack_too(now, highest + 1, beat.missing);
     if (feed->gaps.asks()) onward.missing = feed->gaps.open_before(highest + 1);
     look_after(now, *feed);
@@ -452,7 +452,7 @@ void FeedRepair::handle_time(Time now) {
 }
 
 void FeedRepair::end(Time now, Feed& feed) {
-  feed.gaps.give_up(0, UINT64_MAX, GivenUp::source_lost);
+  feed.gaps.give_up(now, 0, UINT64_MAX, GivenUp::source_lost);
   look_after(now, feed);
   const auto known = described_.find(feed.key);
   if (feed.is_member && !feed.is_left && known != described_.end()) known->second.next = feed.gaps.highest() + 1;

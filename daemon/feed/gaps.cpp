@@ -97,14 +97,22 @@ void Gaps::lack_too(Time now, std::uint64_t end, unsigned count) {
   for (auto gap = open_.lower_bound(end - std::min<std::uint64_t>(count, end)); gap != open_.end() && gap->first < end;
        ++gap) {
     if (gap->second.tries != 0) continue;
-    gap->second = {gap->second.seen_at, now, due_at, 1, true};
+    gap->second = {gap->second.seen_at, now, due_at, 1, true, gap->second.is_gone};
     next_at_ = std::min(next_at_, due_at);
   }
 }
 
-void Gaps::give_up(std::uint64_t first, std::uint64_t last, GivenUp why) {
+void Gaps::give_up(Time now, std::uint64_t first, std::uint64_t last, GivenUp why) {
   auto gap = open_.lower_bound(first);
   while (gap != open_.end() && gap->first <= last) {
+    Gap& each = gap->second;
+    if (why == GivenUp::gone && (each.tries == 0 || (each.tries == 1 && each.is_far))) {
+      each.is_gone = true;
+      each.due_at = std::min(each.due_at, std::max(now + disorder(), quiet_until_));
+      next_at_ = std::min(next_at_, each.due_at);
+      ++gap;
+      continue;
+    }
     lose(gap->first, 1, why);
     gap = open_.erase(gap);
     --open_all_;
@@ -144,8 +152,8 @@ Gaps::Due Gaps::collect(Time now) {
     }
     const Time over_at = gap.seen_at + settings_.repair_for;
     const bool is_signal = settings_.repair_for == Duration::zero() && gap.tries == 0;
-    if (!is_signal && (now >= over_at || gap.tries == kTriesMax)) {
-      lose(sequence, 1, now >= over_at ? GivenUp::too_late : GivenUp::unanswered);
+    if (!is_signal && (gap.is_gone || now >= over_at || gap.tries == kTriesMax)) {
+      lose(sequence, 1, gap.is_gone ? GivenUp::gone : now >= over_at ? GivenUp::too_late : GivenUp::unanswered);
       each = open_.erase(each);
       --open_all_;
       continue;

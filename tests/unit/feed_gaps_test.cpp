@@ -147,13 +147,37 @@ TEST_F(GapsTest, AreNoneBeforeThePacketThatItBeginsWith) {
 
 TEST_F(GapsTest, AreGivenUpWhereTheyAreGone) {
   gaps.packet(kStart, kBase + 5, false);
-  gaps.give_up(kBase + 2, kBase + 3, GivenUp::gone);
+  gaps.give_up(kStart, kBase + 2, kBase + 3, GivenUp::gone);
   const Gaps::Due due = gaps.collect(kStart + 2ms);
   ASSERT_EQ(due.lost.size(), 1u);
   EXPECT_EQ(due.lost[0].first, kBase + 2);
   EXPECT_EQ(due.lost[0].count, 2u);
   EXPECT_EQ(due.lost[0].why, GivenUp::gone);
   EXPECT_THAT(sequences(due), ElementsAre(1, 4));
+}
+
+TEST_F(GapsTest, MayBeOvertakenByTheWordThatTheyAreGone) {
+  gaps.beat(kStart, kBase + 2);
+  gaps.give_up(kStart, kBase, kBase + 2, GivenUp::gone);
+  EXPECT_TRUE(gaps.collect(kStart).empty()) << "packets come in any order";
+  EXPECT_EQ(gaps.packet(kStart + 1ms, kBase + 1, false), Gaps::Arrival::filled);
+  const Gaps::Due due = gaps.collect(kStart + 2ms);
+  ASSERT_EQ(due.lost.size(), 1u);
+  EXPECT_EQ(due.lost[0].first, kBase + 2);
+  EXPECT_EQ(due.lost[0].why, GivenUp::gone);
+  EXPECT_THAT(due.asks, IsEmpty()) << "nobody has it";
+
+  gaps.packet(kStart + 2ms, kBase + 4, false);
+  gaps.collect(kStart + 4ms);
+  gaps.give_up(kStart + 4ms, kBase, kBase + 3, GivenUp::gone);
+  EXPECT_EQ(gaps.collect(kStart + 4ms).lost.size(), 1u) << "it was asked for";
+
+  gaps.packet(kStart + 5ms, kBase + 6, false);
+  gaps.lack_too(kStart + 5ms, kBase + 6, 1);
+  gaps.give_up(kStart + 5ms, kBase, kBase + 5, GivenUp::gone);
+  EXPECT_TRUE(gaps.collect(kStart + 6ms).empty()) << "it may have been overtaken on the hop before";
+  EXPECT_EQ(gaps.next_at(), kStart + 7ms);
+  EXPECT_EQ(gaps.collect(kStart + 7ms).lost.size(), 1u);
 }
 
 TEST_F(GapsTest, AreNotAskedForBeforeTheQuietTimeIsOver) {
