@@ -18,6 +18,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * holds the lock but where it waits, reads, writes, and runs what depends on futures.
  */
 final class ConnectionThread {
+  private static final int READ_BYTES = 64 << 10; // at once: it stays in the processor's cache
+
   private final ConnectionState state;
   private final ClientSession session;
   private final PendingCalls calls;
@@ -28,6 +30,7 @@ final class ConnectionThread {
   private final EventDelivery delivery;
   private final FeedCalls feeds;
   private final EventQueue events;
+  private ByteBuffer room; // what is read into
 
   ConnectionThread(
       ConnectionState state,
@@ -209,11 +212,14 @@ final class ConnectionThread {
     String text = "";
     lock.unlock();
     try {
-      ByteBuffer room = reader.prepare();
+      if (room == null || room.isDirect() != from.readsDirectly()) {
+        room = from.readsDirectly() ? ByteBuffer.allocateDirect(READ_BYTES) : ByteBuffer.allocate(READ_BYTES);
+      }
+      room.clear();
       int count = from.read(room);
       keeper.setMayHaveMore(!room.hasRemaining() || from.mayHaveMore());
       if (count > 0) {
-        reader.commit(count);
+        reader.read(room.flip());
       } else if (count < 0) {
         reason = Code.CONNECTION_LOST;
       }

@@ -15,6 +15,9 @@ interface Link {
   /** Bytes that were read; -1 at the end; 0 where there are none now. */
   int read(ByteBuffer into) throws IOException;
 
+  /** Whether it reads to memory outside the heap at less cost than to an array. */
+  boolean readsDirectly();
+
   /** Takes bytes; fewer than there are where it takes no more now. Those before a failure may have come, too. */
   int write(ByteBuffer from) throws IOException;
 

@@ -6,8 +6,8 @@ import java.nio.channels.SocketChannel;
 
 /** A socket as it is. */
 final class PlainLink implements Link {
-  // Java copies all that it is offered, whatever the socket takes of it, and all that it reads: so much at once stays in the
-  // processor's cache. With four times as much to read, messages of 1,000 bytes took a quarter more of it.
+  // Java copies all that it is offered from an array, whatever the socket takes of it, and all that it reads to one: so much at
+  // once stays in the processor's cache. With four times as much to read, messages of 1,000 bytes took a quarter more of it.
   private static final int PIECE_BYTES_MAX = 64 << 10;
 
   private final SocketChannel channel;
@@ -25,6 +25,11 @@ final class PlainLink implements Link {
   public int read(ByteBuffer into) throws IOException {
     into.limit(Math.min(into.limit(), into.position() + PIECE_BYTES_MAX));
     return channel.read(into);
+  }
+
+  @Override
+  public boolean readsDirectly() {
+    return true;
   }
 
   @Override

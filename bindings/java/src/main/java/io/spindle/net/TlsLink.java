@@ -183,6 +183,11 @@ final class TlsLink implements Link {
   }
 
   @Override
+  public boolean readsDirectly() {
+    return false; // ciphers copy what is not in an array
+  }
+
+  @Override
   public boolean mayHaveMore() {
     return hasMore;
   }

@@ -19,7 +19,7 @@ import java.util.Set;
  *   takeDial() gives a server: connect to it, then `connected` or `failed`
  *   takeHangUp(): the connection is of no use: close it, and tell nothing more of it
  *   write writer().output(); consume(n)
- *   read into reader().prepare(), commit; the stream's end: reader().end(reason, text)
+ *   reader().read(bytes that came); the stream's end: reader().end(reason, text)
  *   settle(now) whenever isSettlingDue(); handleTime(now) at nextDeadline(); take events
  * </pre>
  *

@@ -27,12 +27,10 @@ import java.util.Set;
  * The half of a client that turns the bytes of the daemon into events. What the daemon sends wrongly ends the
  * connection with an event that says so.
  *
- * <p>Order of calls: `prepare`, read into it, `commit`; then `takeNews`, answer what it asks, and `takeEvents`. Nothing
+ * <p>Order of calls: `read`; then `takeNews`, answer what it asks, and `takeEvents`. Nothing
  * is read from the bytes that follow the end.
  */
 public final class EventReader {
-  static final int READ_BYTES_MIN = 64 << 10;
-  static final int BLOCK_BYTES = 256 << 10;
   private static final int EVENT_BYTES = 96; // of memory beside what an event holds, about
   private static final int VIEW_BYTES = 256;
   private static final int NAME_BYTES = 48;
@@ -83,11 +81,8 @@ public final class EventReader {
   /** Of a view that came: who is in the group, or, of a change, who has left it. */
   record SeenView(Name group, ViewForm form, List<Name> names) {}
 
-  // What is read into. Bytes from `parsed` to `filled` are an incomplete frame.
-  private byte[] block = new byte[0];
-  private int parsed;
-  private int filled;
-  private final ByteReader reader = new ByteReader();
+  private final IncomingFrames incoming = new IncomingFrames();
+  private final ByteReader reader = incoming.reader;
 
   /** A message of which chunks are still to come; the payload grows as bytes arrive. */
   private static final class Partial {
@@ -131,52 +126,24 @@ public final class EventReader {
   private long bytes;
   private Name privateName = Name.of("");
 
-  /** Where to read to: READ_BYTES_MIN at least. */
-  public ByteBuffer prepare() {
-    int unparsed = filled - parsed;
-    if (unparsed == 0) {
-      parsed = 0;
-      filled = 0;
-      if (block.length > BLOCK_BYTES) {
-        block = new byte[BLOCK_BYTES];
+  /** Takes all of these bytes, which came behind those before, from an array or from outside the heap. */
+  public void read(ByteBuffer from) {
+    bytes += from.remaining();
+    if (!hasEnded) {
+      incoming.add(from);
+      for (int type = incoming.next(); type != IncomingFrames.NONE; type = incoming.next()) {
+        if (type == IncomingFrames.TOO_LARGE) {
+          end(Code.FRAME_TOO_LARGE, "the daemon sent a frame that is too large");
+        } else {
+          handleFrame(type);
+        }
+        if (hasEnded) {
+          incoming.clear();
+          break;
+        }
       }
     }
-    if (block.length - filled < READ_BYTES_MIN) {
-      // A frame larger than a block makes blocks double as its bytes arrive, never ahead of them.
-      byte[] from = block;
-      int size = Math.max(BLOCK_BYTES, 2 * unparsed);
-      if (block.length < size) {
-        block = new byte[size];
-      }
-      System.arraycopy(from, parsed, block, 0, unparsed);
-      parsed = 0;
-      filled = unparsed;
-    }
-    return ByteBuffer.wrap(block, filled, block.length - filled);
-  }
-
-  /** `count` bytes of it were filled. */
-  public void commit(int count) {
-    filled += count;
-    bytes += count;
-    while (!hasEnded && filled - parsed >= Output.HEAD_BYTES) {
-      int length = Output.frameLength(block, parsed);
-      int type = block[parsed + 3] & 0xff;
-      if (length > Frames.lengthLimit(type)) {
-        end(Code.FRAME_TOO_LARGE, "the daemon sent a frame that is too large");
-        break;
-      }
-      if (filled - parsed - Output.HEAD_BYTES < length) {
-        break;
-      }
-      int body = parsed + Output.HEAD_BYTES;
-      parsed = body + length;
-      reader.reset(block, body, body + length);
-      handleFrame(type);
-    }
-    if (hasEnded) {
-      parsed = filled;
-    }
+    from.position(from.limit());
   }
 
   private News news() {
@@ -206,7 +173,7 @@ public final class EventReader {
     }
     boolean isGood =
         switch (type) {
-          case Frames.MESSAGE -> handleMessage();
+          case Frames.MESSAGE -> handleMessage() || (incoming.readWhole() && handleMessage());
           case Frames.MESSAGE_MORE -> handleMessageMore();
           case Frames.WELCOME -> handleWelcome();
           case Frames.CLOSE -> handleClose();
@@ -301,13 +268,13 @@ public final class EventReader {
     if (envelope == null || service > Frames.SERVICE_MAX) {
       return false;
     }
-    int chunk = reader.remaining();
+    int chunk = incoming.remaining();
     if (chunk > Math.min(total, Frames.CHUNK_BYTES_MAX) || (chunk == 0 && total != 0)) {
       return false;
     }
     byte[] headers = null;
     if ((flags & Frames.HEADERS_BIT) != 0) {
-      int size = HeaderBlock.size(block, reader.at, reader.end);
+      int size = HeaderBlock.size(reader.bytes, reader.at, reader.end);
       if (size == 0) {
         return false;
       }
@@ -326,7 +293,7 @@ public final class EventReader {
     GroupViewId ofPlace = hasPlace ? change : null;
     if (chunk == total) {
       // This is the path of most events.
-      byte[] payload = Arrays.copyOfRange(block, reader.at, reader.end);
+      byte[] payload = incoming.rest();
       addMessage(new ReceivedMessage(envelope, payload, headers, ofPlace, order, index, type, service));
       return true;
     }
@@ -341,7 +308,7 @@ public final class EventReader {
     begun.total = total;
     begun.payload = new byte[Math.min(total, 2 * Frames.CHUNK_BYTES_MAX)];
     begun.size = chunk;
-    System.arraycopy(block, reader.at, begun.payload, 0, chunk);
+    incoming.rest(begun.payload, 0);
     partial = begun;
     return true;
   }
@@ -375,7 +342,7 @@ public final class EventReader {
     int to = reader.at;
     int hash = to - from;
     for (int i = from; i < to; i++) {
-      hash = 31 * hash + block[i];
+      hash = 31 * hash + reader.bytes[i];
     }
     int slot = (hash ^ hash >>> 16) & (ENVELOPES - 1);
     known = envelopes[slot];
@@ -393,14 +360,14 @@ public final class EventReader {
   }
 
   private boolean startsWith(int from, int to, byte[] start) {
-    return to - from >= start.length && Arrays.equals(block, from, from + start.length, start, 0, start.length);
+    return to - from >= start.length && Arrays.equals(reader.bytes, from, from + start.length, start, 0, start.length);
   }
 
   private ReceivedMessage.Envelope makeEnvelope(int from, int to, int count, int senderAt, int senderEnd) {
-    if (!Names.isPrivate(block, senderAt, senderEnd)) {
+    if (!Names.isPrivate(reader.bytes, senderAt, senderEnd)) {
       return null;
     }
-    ByteReader names = new ByteReader(block, senderEnd, to);
+    ByteReader names = new ByteReader(reader.bytes, senderEnd, to);
     List<Name> groups = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       groups.add(names.destination());
@@ -408,8 +375,8 @@ public final class EventReader {
     if (!names.isDone()) {
       return null;
     }
-    Name sender = Name.of(block, senderAt, senderEnd);
-    return new ReceivedMessage.Envelope(Arrays.copyOfRange(block, from, to), sender, List.copyOf(groups));
+    Name sender = Name.of(reader.bytes, senderAt, senderEnd);
+    return new ReceivedMessage.Envelope(Arrays.copyOfRange(reader.bytes, from, to), sender, List.copyOf(groups));
   }
 
   private boolean handleMessageMore() {
@@ -418,14 +385,14 @@ public final class EventReader {
       end(Code.UNEXPECTED_FRAME, "a part of a message came without its beginning");
       return true;
     }
-    int more = reader.remaining();
+    int more = incoming.remaining();
     if (more == 0 || more > begun.total - begun.size) {
       return false;
     }
     if (begun.payload.length - begun.size < more) {
       begun.payload = Arrays.copyOf(begun.payload, (int) Math.min(begun.total, 2L * begun.payload.length));
     }
-    System.arraycopy(block, reader.at, begun.payload, begun.size, more);
+    incoming.rest(begun.payload, begun.size);
     begun.size += more;
     if (begun.size == begun.total) {
       partial = null;
@@ -455,7 +422,7 @@ public final class EventReader {
       end(Code.FRAME_TOO_LARGE, "the daemon sent a view that is too large");
       return true;
     }
-    viewParts.bytes(block, reader.at, more);
+    viewParts.bytes(reader.bytes, reader.at, more);
     return true;
   }
 
@@ -803,7 +770,7 @@ public final class EventReader {
    * Another stream of bytes begins, with a welcome. Where that resumes the session, it goes on where the last was cut.
    */
   void restart() {
-    parsed = filled;
+    incoming.clear();
     hasEnded = false;
     isWelcomed = false;
     daemonGoes = false;

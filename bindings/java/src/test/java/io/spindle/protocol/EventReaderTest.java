@@ -25,13 +25,7 @@ final class EventReaderTest {
   }
 
   private static void read(EventReader reader, byte[] bytes) {
-    for (int at = 0; at < bytes.length; ) {
-      ByteBuffer room = reader.prepare();
-      int count = Math.min(room.remaining(), bytes.length - at);
-      room.put(bytes, at, count);
-      reader.commit(count);
-      at += count;
-    }
+    reader.read(ByteBuffer.wrap(bytes));
   }
 
   private static EventReader opened() {
