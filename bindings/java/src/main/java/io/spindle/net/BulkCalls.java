@@ -17,7 +17,6 @@ import io.spindle.Event;
 import io.spindle.Name;
 import io.spindle.OfferOptions;
 import io.spindle.SpindleException;
-import io.spindle.bulk.BlockIndex;
 import io.spindle.protocol.BulkNews;
 import io.spindle.protocol.BulkRequest;
 import io.spindle.protocol.ClientSession;
@@ -26,21 +25,9 @@ import io.spindle.protocol.ContentTerms;
 import io.spindle.protocol.Names;
 import io.spindle.store.BulkStore;
 import io.spindle.store.KeptHashes;
-import io.spindle.store.ReceivedBytes;
-import io.spindle.store.ReceivedDirectory;
-import io.spindle.store.ReceivedFile;
-import io.spindle.store.ReceivedPlace;
-import io.spindle.store.ReceivedStream;
-import io.spindle.store.SourceBytes;
-import io.spindle.store.SourceDirectory;
-import io.spindle.store.SourceFile;
 import io.spindle.store.StoreException;
-import io.spindle.store.StreamSource;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -59,21 +46,16 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class BulkCalls implements Bulk, BulkIo.Session {
   private static final int WORKERS_MAX = 64;
-  private static final int ARRAY_BYTES_MAX = Integer.MAX_VALUE - 8;
 
   /** An offer that the daemon has not answered yet. */
   private static final class Pending {
     final CompletableFuture<ChannelId> future = new CompletableFuture<>();
+    final OpenedSource opened;
     final long until;
-    final Path hashDirectory; // null: none are kept
-    BulkStore store;
-    StreamSource stream;
-    KeptHashes hashes;
-    BlockIndex known;
 
-    Pending(long until, Path hashDirectory) {
+    Pending(OpenedSource opened, long until) {
+      this.opened = opened;
       this.until = until;
-      this.hashDirectory = hashDirectory;
     }
   }
 
@@ -154,7 +136,7 @@ final class BulkCalls implements Bulk, BulkIo.Session {
     if (!canBe) {
       return ConnectionState.failed(Code.BAD_ARGUMENT);
     }
-    Pending pending = new Pending(Clock.after(how.timeout()), hashDirectory);
+    Pending pending = new Pending(new OpenedSource(hashDirectory), Clock.after(how.timeout()));
     lock.lock();
     try {
       if (!state.canSend() || !io.work(() -> openAndAsk(pending, group, source, how))) {
@@ -174,60 +156,13 @@ final class BulkCalls implements Bulk, BulkIo.Session {
       if (state.locked(() -> isSessionOver)) {
         return; // it has ended with NOT_CONNECTED
       }
-      ContentTerms terms = open(pending, source, how);
+      ContentTerms terms = pending.opened.open(source, how);
       ask(pending, new BulkRequest.Offer(group, terms));
     } catch (StoreException failure) {
       fail(pending, new SpindleException(failure.code(), failure.getMessage()));
     } catch (RuntimeException | Error bug) {
       Code code = bug instanceof OutOfMemoryError ? Code.OUT_OF_MEMORY : Code.INTERNAL_ERROR;
       fail(pending, new SpindleException(code, bug.toString()));
-    }
-  }
-
-  private static ContentTerms open(Pending pending, BulkSource source, OfferOptions how) throws StoreException {
-    checkName(source.name());
-    Instant began = Instant.now();
-    String name = source.name();
-    ContentKind kind = ContentKind.FILE;
-    long size;
-    if (source instanceof BulkSource.Stream stream) {
-      pending.stream = StreamSource.open(stream.content(), stream.spool());
-      pending.store = pending.stream;
-      size = ContentLayout.SIZE_UNKNOWN;
-    } else if (source instanceof BulkSource.Bytes bytes) {
-      pending.store = new SourceBytes(bytes.content());
-      size = bytes.content().length;
-      kind = ContentKind.BYTES;
-    } else if (source instanceof BulkSource.Directory directory) {
-      SourceDirectory opened = SourceDirectory.open(directory.path(), directory.leftOut());
-      pending.store = opened;
-      size = opened.size();
-      kind = ContentKind.DIRECTORY;
-      name = name.isEmpty() ? opened.name() : name;
-    } else {
-      Path path = ((BulkSource.File) source).path();
-      SourceFile opened = SourceFile.open(path);
-      pending.store = opened;
-      size = opened.size();
-      name = name.isEmpty() ? path.getFileName().toString() : name;
-    }
-    checkName(name);
-    ContentLayout layout = ContentLayout.of(size);
-    if (layout == null) {
-      throw new StoreException(Code.LIMIT_EXCEEDED, "the content is too large");
-    }
-    pending.hashes = KeptHashes.of(pending.store, layout, pending.hashDirectory, began);
-    pending.known = pending.hashes == null ? null : pending.hashes.load();
-    int linger = (int) Math.min(how.linger().toSeconds(), 0xffffffffL);
-    return new ContentTerms(name, layout, kind, how.bytesPerSecond(), how.weight(), linger);
-  }
-
-  private static void checkName(String name) throws StoreException {
-    boolean canBe =
-        StandardCharsets.UTF_8.newEncoder().canEncode(name)
-            && name.getBytes(StandardCharsets.UTF_8).length <= ContentTerms.NAME_BYTES_MAX;
-    if (!canBe) {
-      throw new StoreException(Code.BAD_ARGUMENT, "the name of a content is UTF-8 of up to 255 bytes");
     }
   }
 
@@ -259,9 +194,7 @@ final class BulkCalls implements Bulk, BulkIo.Session {
     } finally {
       lock.unlock();
     }
-    if (pending.store != null) {
-      pending.store.close();
-    }
+    pending.opened.close();
   }
 
   /** The connection's thread runs it. */
@@ -278,12 +211,11 @@ final class BulkCalls implements Bulk, BulkIo.Session {
       if (found.isOwn || found.isTaken) {
         throw new SpindleException(Code.BAD_ARGUMENT);
       }
-      BulkStore store = makeStore(found, sink, how);
-      boolean isShared = sink instanceof BulkSink.ToFile || sink instanceof BulkSink.ToDirectory;
+      BulkStore store = SinkStore.of(sink, found.name, found.kind, found.layout, how);
       found.isTaken = true;
       found.future = new CompletableFuture<>();
-      var acceptance =
-          new BulkTransfer.Acceptance(channel, found.layout, found.root, store, how.serve() && isShared);
+      boolean serves = how.serve() && SinkStore.canServe(sink);
+      var acceptance = new ReceiverTransfer.Acceptance(channel, found.layout, found.root, store, serves);
       io.runSoon(() -> io.accept(acceptance));
       return found.future;
     } finally {
@@ -300,41 +232,6 @@ final class BulkCalls implements Bulk, BulkIo.Session {
       throw new SpindleException(Code.UNKNOWN_CHANNEL);
     }
     return found;
-  }
-
-  private static BulkStore makeStore(Known known, BulkSink sink, AcceptOptions how) {
-    boolean isDirectory = known.kind == ContentKind.DIRECTORY;
-    boolean goesToFiles = sink instanceof BulkSink.ToFile || sink instanceof BulkSink.ToDirectory;
-    if (isDirectory && (!goesToFiles || !known.layout.hasSize())) {
-      throw new SpindleException(Code.BAD_ARGUMENT);
-    }
-    if (sink instanceof BulkSink.ToStream stream) {
-      return new ReceivedStream(stream.stream(), stream.temporary());
-    } else if (sink instanceof BulkSink.ToMemory memory) {
-      long most = Math.min(memory.bytesMax(), ARRAY_BYTES_MAX);
-      if (!known.layout.hasSize() || known.layout.size() > most) {
-        throw new SpindleException(Code.LIMIT_EXCEEDED);
-      }
-      return new ReceivedBytes();
-    }
-    try {
-      Path directory;
-      String name = known.name;
-      if (sink instanceof BulkSink.ToFile file) {
-        Path whole = file.path().toAbsolutePath();
-        directory = whole.getParent();
-        name = whole.getFileName() == null ? "" : whole.getFileName().toString();
-      } else {
-        directory = ((BulkSink.ToDirectory) sink).directory();
-      }
-      if (!ReceivedPlace.isFileName(name)) {
-        throw new SpindleException(Code.BAD_CONTENT_NAME);
-      }
-      ReceivedPlace place = new ReceivedPlace(directory, name, how.replace());
-      return isDirectory ? new ReceivedDirectory(place) : new ReceivedFile(place);
-    } catch (InvalidPathException none) {
-      throw new SpindleException(Code.BAD_CONTENT_NAME, none.getMessage()); // by what this system can write
-    }
   }
 
   @Override
@@ -428,16 +325,7 @@ final class BulkCalls implements Bulk, BulkIo.Session {
       return;
     }
     offers.remove(pending);
-    ContentTerms terms = offered.terms();
-    var offer =
-        new BulkTransfer.Offer(
-            offered.channel(),
-            terms.layout(),
-            pending.store,
-            terms.bytesPerSecond(),
-            pending.stream,
-            pending.hashes,
-            pending.known);
+    var offer = pending.opened.offer(offered.channel(), offered.terms());
     io.runSoon(() -> io.offer(offer));
     complete(
         () -> {

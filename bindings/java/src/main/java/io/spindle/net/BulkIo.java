@@ -208,20 +208,20 @@ final class BulkIo implements BulkTransfer.Host {
 
   // --- What happens in the session; on the thread ---
 
-  void offer(BulkTransfer.Offer offer) {
-    BulkTransfer transfer = new BulkTransfer(this, offer);
+  void offer(SourceTransfer.Offer offer) {
+    BulkTransfer transfer = new SourceTransfer(this, offer);
     transfers.put(offer.id(), transfer);
     transfer.start();
   }
 
-  void accept(BulkTransfer.Acceptance acceptance) {
+  void accept(ReceiverTransfer.Acceptance acceptance) {
     for (Map.Entry<ChannelId, BulkTransfer> each : transfers.entrySet()) {
       if (each.getValue().givesWayTo(acceptance.store())) {
         end(each.getKey(), false);
         break;
       }
     }
-    BulkTransfer transfer = new BulkTransfer(this, acceptance);
+    BulkTransfer transfer = new ReceiverTransfer(this, acceptance);
     transfers.put(acceptance.id(), transfer);
     transfer.start();
   }
