@@ -4,6 +4,7 @@ All systems are measured in turns, round by round; what counts are the medians o
 peer are ratios. Spindle orders messages, and delivers them once; NATS and ZeroMQ do not.
 """
 
+import argparse
 import contextlib
 import json
 import pathlib
@@ -13,6 +14,7 @@ import sys
 import time
 
 from .cluster.hosts import Hosts
+from .cluster.measurement import measure_undisturbed
 from .cluster.systems import BENCH, Absent, build
 from .cluster.systems.nats import CLIENT_PORT, Nats
 from .cluster.systems.spindle import Spindle
@@ -29,11 +31,13 @@ SETTLE_SECONDS = 1  # until those of ZeroMQ know who has subscribed
 
 NAMES = {"spindle": "Spindle, asyncio", "spindle_sync": "Spindle, sync", "nats": "nats-py", "zmq": "pyzmq",
          "zmq_asyncio": "pyzmq, asyncio"}
+CPP = "Spindle, C++"
 #: What the asyncio form, or where the peer is synchronous the synchronous one, has to be beside a peer, by size.
 RATIOS = {100: {"nats": 4, "zmq": 1.5, "zmq_asyncio": 4}, 1000: {"nats": 3, "zmq": 1.2, "zmq_asyncio": 3}}
 RATES = {100: 500_000, 1000: 250_000}
 DECODING = {"by_event": 2_000_000, "by_batch": 3_000_000}
 LATENCY = {"nats": at_most(0.8)}
+ABOVE_CPP = at_most(80)  # us, at p50
 
 
 def beside(peer):
@@ -101,6 +105,13 @@ class Systems:
             end_all(members, patience=0)
 
 
+    def cpp_p50_us(self, seconds):
+        """Of members by the C++ library at the same daemons, from when a message is sent, as in Python: without what they
+        are late to send."""
+        options = argparse.Namespace(daemons=MEMBERS, rate=RATE, window=0, window_bytes=0, warmup=1, seconds=seconds)
+        figures = measure_undisturbed(self.spindle, {"measure": "latency", "service": "agreed", "size": 100}, options)
+        return figures["p50_us"] - figures["send_lag_p50_us"]
+
     def decode(self):
         """Messages a second, by how they are taken."""
         command = [*self.hosts.inside(0), "env", f"PYTHONPATH={self.build / 'python'}", str(self.python), "-B",
@@ -119,6 +130,8 @@ def measure(arguments, folder):
                 say(f"Python: round {index + 1} of {arguments.rounds}: {NAMES[client]}")
                 for key, figure in measure_once(systems, client, arguments.seconds):
                     found.setdefault((client, key), []).append(figure)
+            say(f"Python: round {index + 1} of {arguments.rounds}: {CPP}")
+            found.setdefault(("cpp", "p50_us"), []).append(systems.cpp_p50_us(arguments.seconds))
         say("Python: decoding")
         decoded = systems.decode()
     absent = [client for client in systems.clients if (client, "p50_us") not in found or any(
@@ -176,3 +189,6 @@ def rows_of(clients, found):
         if peer in clients:
             figure = found["spindle", "p50_us"] / found[peer, "p50_us"]
             yield f"{NAMES['spindle']} / {NAMES[peer]}, p50", figure, figure, mark
+    for client in ("spindle", "spindle_sync"):
+        more = found[client, "p50_us"] - found["cpp", "p50_us"]
+        yield f"{NAMES[client]} - {CPP}, p50, us", more, more, ABOVE_CPP

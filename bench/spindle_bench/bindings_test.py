@@ -26,7 +26,7 @@ def member():
 
 class Rows(unittest.TestCase):
     def rows(self, clients):
-        keys = [(client, key) for client in clients for key in (*beside.RATES, "p50_us", "p99_us")]
+        keys = [(client, key) for client in (*clients, "cpp") for key in (*beside.RATES, "p50_us", "p99_us")]
         return {row[0]: row[1:] for row in beside.rows_of(clients, dict.fromkeys(keys, 100.0))}
 
     def test_each_peer_is_beside_its_own_form(self):
@@ -35,6 +35,7 @@ class Rows(unittest.TestCase):
         self.assertEqual((1.0, 1.0, beside.at_least(1.5)), rows["Spindle, sync / pyzmq, 100 bytes"])
         self.assertIn("Spindle, asyncio / pyzmq, asyncio, 1000 bytes", rows)
         self.assertEqual(beside.LATENCY["nats"], rows["Spindle, asyncio / nats-py, p50"][2])
+        self.assertEqual((0.0, 0.0, beside.ABOVE_CPP), rows["Spindle, sync - Spindle, C++, p50, us"])
 
     def test_who_is_absent_is_not_judged(self):
         rows = self.rows(["spindle", "spindle_sync"])
