@@ -137,6 +137,11 @@ void DatagramChannel::ask(Time now, const DatagramAddress& to, std::uint64_t mar
   put_probe(to, probe);
 }
 
+void DatagramChannel::ask_beside(Time now, std::uint64_t mark) {
+  ask(now, terms_.address, mark);
+  questions_[(asked_ - 1) % questions_.size()].is_due = false;
+}
+
 Duration DatagramChannel::patience() const {
   return round_trip_ == Duration::zero() ? kProbePatience : std::max<Duration>(kProbeInterval, 2 * round_trip_);
 }
@@ -145,7 +150,7 @@ int DatagramChannel::lost_in_a_row(Time now) const {
   int lost = 0;
   for (std::size_t i = 0; i < std::min(asked_, questions_.size()); ++i) {
     const Question& question = questions_[(asked_ - 1 - i) % questions_.size()];
-    if (question.to != terms_.address) continue;
+    if (question.to != terms_.address || (question.is_open && !question.is_due)) continue;
     if (!question.is_open || question.asked < last_answer_) break;
     if (now - question.asked >= patience()) ++lost;
   }

@@ -77,6 +77,8 @@ class DatagramChannel {
   /// `mark` is another one each time, which nobody can guess. As long as `to` is not known to be the peer's, who made
   /// us ask there gets no more bytes sent than he has sent himself.
   void ask(Time now, const DatagramAddress& to, std::uint64_t mark);
+  /// A question to the peer that is not due: where no answer comes that says nothing of the way.
+  void ask_beside(Time now, std::uint64_t mark);
   /// When there is a question to ask, or its answer to be missed.
   Time next_deadline() const;
 
@@ -91,6 +93,7 @@ class DatagramChannel {
     Time asked{};
     DatagramAddress to;
     bool is_open = false;  // it is not answered
+    bool is_due = true;    // it was asked in its turn, and is missed where it is not answered
   };
   struct Length {
     std::size_t bytes = 0;

@@ -99,6 +99,7 @@ std::optional<LinkId> Datagrams::handle(Time now, const IncomingDatagram& datagr
     case DatagramChannel::Verdict::good:
       break;
   }
+  entry.last_heard = now;
   ++entry.counts.in;
   context_.counters.add(Counter::datagrams_in);
   if (entry.channel->next_deadline() <= now) mark_dirty(entry);  // it came from another address
@@ -168,6 +169,14 @@ bool Datagrams::send(LinkId link, std::uint8_t type, ByteView head, ByteView tai
 void Datagrams::note_behind(LinkId link) {
   ++find(link)->counts.behind;
   context_.counters.add(Counter::datagrams_dropped);
+}
+
+bool Datagrams::ask_now(Time now, LinkId link) {
+  Entry* entry = find(link);
+  if (entry == nullptr || !entry->channel || !entry->channel->is_open()) return false;
+  entry->channel->ask_beside(now, draw_mark());
+  mark_dirty(*entry);
+  return true;
 }
 
 void Datagrams::mark_dirty(Entry& entry) {

@@ -65,6 +65,13 @@ class Datagrams {
   bool send(LinkId link, std::uint8_t type, ByteView head, ByteView tail);
   /// A frame was not sent because too much waits on the connection.
   void note_behind(LinkId link);
+  /// When a datagram last came from the peer, and was good; long ago where none has.
+  Time last_heard(LinkId link) const {
+    const Entry* entry = find(link);
+    return entry != nullptr ? entry->last_heard : Time{};
+  }
+  /// Asks the peer whether it is there, whatever questions are due. False: no datagrams get through.
+  bool ask_now(Time now, LinkId link);
   /// Sends what the turn has gathered.
   void flush(Time now);
 
@@ -84,6 +91,7 @@ class Datagrams {
     bool is_dirty = false;
     bool has_told = false;  // the log, that the channel is closed
     Time deadline = kNever;
+    Time last_heard{};
     DatagramInfo counts;
   };
 

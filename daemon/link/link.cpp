@@ -130,8 +130,6 @@ Duration Link::path_round_trip() const {
   return round_trip_ == Duration::zero() || below == Duration::zero() ? round_trip_ : below;
 }
 
-Time Link::silent_at() const { return last_heard_ + context_.config.link.liveness_timeout; }
-
 void Link::excuse(Time now, Duration lapse) { last_heard_ = std::min(now, last_heard_ + lapse); }
 
 }  // namespace spindled

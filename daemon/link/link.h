@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "daemon/base/context.h"
 #include "daemon/base/driver.h"
@@ -93,8 +94,10 @@ class Link {
   void send_ping(Time now);
   /// Takes a sample of the round-trip time, if the token can be one of ours.
   bool handle_pong(Time now, const Ping& pong);
-  /// When the peer counts as silent if nothing more is heard.
-  Time silent_at() const;
+  /// When bytes last came, apart from what is excused.
+  Time last_heard() const { return last_heard_; }
+  /// Nothing was heard for a liveness timeout. Whether that is said for the first time since something was.
+  bool note_stall() { return std::exchange(stalled_since_, last_heard_) != last_heard_; }
   /// This side was not listening for `lapse`: that is not the peer's silence.
   void excuse(Time now, Duration lapse);
   /// Smoothed; zero until measured.
@@ -134,6 +137,7 @@ class Link {
   bool overflowed_ = false;
 
   Time last_heard_;
+  Time stalled_since_{};  // `last_heard_` when a stall was noted
   Time first_ping_ = kNever;
   Duration round_trip_{};
 

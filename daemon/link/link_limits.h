@@ -27,6 +27,12 @@ inline constexpr std::size_t kGatherBuffersMax = 64;
 
 /// How long a dial may take before it is given up.
 inline constexpr Duration kDialTimeout = 5s;
+/// So many liveness timeouts a link lasts at most whose connection is silent, while datagrams of the peer come.
+inline constexpr int kStallTimeouts = 4;
+/// So often in a liveness timeout a peer is asked by datagram whose connection has been silent for half of one, and how
+/// long it is from one question to the next at least.
+inline constexpr int kSilentQuestions = 15;
+inline constexpr Duration kSilentQuestionsApart = 10ms;
 /// How long a closed connection is kept to get its close frame out when the kernel takes nothing.
 inline constexpr Duration kCloseLinger = 1s;
 /// How long it takes at most until a neighbour across an imposed partition is tried again.

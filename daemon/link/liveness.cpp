@@ -2,14 +2,16 @@
 
 #include <optional>
 
+#include "daemon/link/link_limits.h"
+
 namespace spindled {
 
 void Liveness::watch(Time now, Link& link) {
   if (layer_.table.established_count() == 1) {
     next_ping_ = now + layer_.context.config.link.hello_interval;
-    next_silence_ = kNever;
+    next_look_ = kNever;
   }
-  next_silence_ = std::min(next_silence_, link.silent_at());
+  next_look_ = std::min(next_look_, suspect_at(link));
   ping(now, link);
 }
 
@@ -32,7 +34,7 @@ void Liveness::echo_received(Time now, Link& link, const Link::Frame& frame) {
 
 void Liveness::handle_time(Time now) {
   if (has_links() && now >= next_ping_) ping_all(now);
-  if (has_links() && now >= next_silence_) end_silent(now);
+  if (has_links() && now >= next_look_) look_for_silence(now);
 }
 
 void Liveness::ping_all(Time now) {
@@ -46,15 +48,31 @@ void Liveness::ping_all(Time now) {
   next_ping_ = now + interval;
 }
 
-void Liveness::end_silent(Time now) {
-  next_silence_ = kNever;
+/// When the link ends if nothing more is heard.
+Time Liveness::over_at(const Link& link) const {
+  const Time beside = layer_.datagrams.last_heard(*link.marks.id);
+  const Time stalled_for_long = link.last_heard() + (kStallTimeouts - 1) * timeout();
+  return std::max(link.last_heard(), std::min(beside, stalled_for_long)) + timeout();
+}
+
+void Liveness::look_for_silence(Time now) {
+  next_look_ = kNever;
   layer_.table.for_each_established([&](Link& link) {
-    if (link.silent_at() <= now) {
-      teardown_.end(now, link, {Errc::silent_peer, {}});
-    } else {
-      next_silence_ = std::min(next_silence_, link.silent_at());
-    }
+    if (over_at(link) <= now) return teardown_.end(now, link, {Errc::silent_peer, {}});
+    next_look_ = std::min(next_look_, suspect_at(link) > now ? suspect_at(link) : look_at_silent(now, link));
   });
+}
+
+/// Returns when to look again.
+Time Liveness::look_at_silent(Time now, Link& link) {
+  if (now - link.last_heard() >= timeout() && link.note_stall()) {
+    layer_.log.info("the connection to {} is silent, but datagrams come", link.peer().name);
+  }
+  const Duration apart = std::max(timeout() / kSilentQuestions, kSilentQuestionsApart);
+  const LinkId id = *link.marks.id;
+  // Where datagrams come anyway there is nothing to ask.
+  const bool may_answer = now - layer_.datagrams.last_heard(id) < apart || layer_.datagrams.ask_now(now, id);
+  return may_answer ? std::min(over_at(link), now + apart) : over_at(link);
 }
 
 }  // namespace spindled

@@ -111,7 +111,12 @@ SocketAddress local_address(int socket) {
 void tune_connection(int socket, Port port) {
   if (!is_tcp(socket)) return;
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
-  if (port == Port::link) return;  // links have hellos of their own
+  if (port == Port::link) {
+    // Heartbeats are a few packets at a time: what is lost of these again is sent again after the same time, and not
+    // after twice as long each time.
+    set_option(socket, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, 1);
+    return;  // links have hellos of their own
+  }
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleS);
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalS);

@@ -75,6 +75,37 @@ TEST_F(FeedViews, ThatADaemonIsLostFromLeaveGapsWithinTheChangeOnly) {
   EXPECT_EQ(heard.got.size() + heard.lost.size(), 6'000u);
 }
 
+/// TCP waits for longer and longer where it loses the same bytes several times. The daemon behind it is there.
+TEST_F(FeedViews, DoNotChangeForAConnectionThatStalls) {
+  simulate(45);
+  datagrams().turn_on();
+  datagrams().set_default_path({.loss = 0.02});
+  PathProperties path;
+  path.congestion_control = CongestionControl::reno;
+  sim().network().set_default_path(path);
+  add_host(0, {});
+  add_host(1, {0});
+  start_all();
+  const Member source = add_member(0, "g", false);
+  const Member listener = add_member(1);
+  const auto feed = open(source);
+  stream(feed, 4'000, 1ms, 100);
+  sim().run_for(500ms);
+  const std::uint64_t before = views(0) + views(1);
+  path.loss = 1;
+  sim().network().set_path(0, 1, path);
+  sim().run_for(1s);
+  path.loss = 0;
+  sim().network().set_path(0, 1, path);
+  sim().run_for(5s);
+  EXPECT_EQ(views(0) + views(1), before);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(counted(i, Counter::links_down), 0u) << i;
+  const FeedEar::Heard& heard = heard_by(listener);
+  EXPECT_TRUE(heard.lost.empty());
+  EXPECT_EQ(heard.unknown(), 0u);
+  EXPECT_GT(heard.packets.back().at, sim().now() - 3s);
+}
+
 TEST_F(FeedViews, WithoutTheDaemonOfTheSourceEndIt) {
   start_line(43, 3);
   const Member source = add_member(0, "g", false);

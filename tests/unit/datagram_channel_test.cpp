@@ -232,6 +232,25 @@ TEST_P(DatagramChannelTest, ALostQuestionNowAndThenChangesNothing) {
   }
 }
 
+TEST_P(DatagramChannelTest, QuestionsThatAreNotDueSayNothingOfTheWay) {
+  exchange();
+  ASSERT_TRUE(alpha.channel.use(now));
+  for (int i = 0; i < 10; ++i) {
+    alpha.channel.ask_beside(now, ++alpha.marks);
+    static_cast<void>(alpha.take(now));  // lost
+    now += 20ms;
+  }
+  pass(kProbeInterval);
+  EXPECT_TRUE(alpha.channel.is_open());
+  now += 5ms;
+  delay = 5ms;
+  for (int i = 0; i < 100; ++i) {
+    alpha.channel.ask_beside(now, ++alpha.marks);
+    exchange();
+  }
+  EXPECT_GT(alpha.channel.round_trip(), 4ms) << "their answers are samples";
+}
+
 TEST_P(DatagramChannelTest, WaitsForAnswersThatTakeLong) {
   exchange();
   // Each datagram takes 700 ms: the way back and forth is longer than five questions are apart.

@@ -231,6 +231,73 @@ TEST_P(DatagramsTest, WhatTheLayerAboveFindsMalformedClosesTheLink) {
   EXPECT_FALSE(beta.links.is_established(to_alpha));
 }
 
+class StalledConnection : public DatagramsTest {
+ protected:
+  void SetUp() override {
+    start();
+    net.advance(20s);  // no questions are due any more
+    net.datagrams.clear();
+    net.streams[0]->held = true;
+  }
+  bool is_up() const { return alpha.links.is_established(to_beta) && beta.links.is_established(to_alpha); }
+  const Duration timeout = alpha.context.config.link.liveness_timeout;
+};
+INSTANTIATE_TEST_SUITE_P(Both, StalledConnection, testing::Bool(), name_of);
+
+TEST_P(StalledConnection, LastsWhileDatagramsAnswer) {
+  net.advance(2 * timeout);
+  EXPECT_TRUE(is_up());
+  for (const LinkDaemon* each : {&alpha, &beta}) EXPECT_EQ(each->logged(LogLevel::info, "is silent, but"), 1u);
+  net.streams[0]->held = false;
+  net.advance(20s);
+  EXPECT_TRUE(is_up());
+  EXPECT_TRUE(info().is_open);
+  // Each asks, and answers what the other asks, from half a timeout on.
+  EXPECT_LE(net.datagrams.size(), 4u * (kSilentQuestions * 3 / 2 + 1));
+  net.datagrams.clear();
+  net.advance(60s);
+  EXPECT_TRUE(net.datagrams.empty());
+}
+
+TEST_P(StalledConnection, AsksNothingWhereFramesComeAnyway) {
+  const auto exchange = [&] {
+    for (Duration passed{}; passed < 2 * timeout; passed += 10ms) {
+      EXPECT_TRUE(send("frame"));
+      EXPECT_TRUE(beta.links.send_feed_frame(net.now, to_alpha, 1, as_bytes("frame"), {}));
+      beta.links.flush(net.now);
+      net.advance(10ms);
+    }
+    return net.datagrams.size();
+  };
+  net.streams[0]->held = false;
+  exchange();
+  net.datagrams.clear();
+  net.streams[0]->held = true;
+  const std::size_t while_stalled = exchange();
+  EXPECT_TRUE(is_up());
+  EXPECT_EQ(alpha.logged(LogLevel::info, "is silent, but"), 1u);
+  net.streams[0]->held = false;
+  net.settle();
+  net.datagrams.clear();
+  EXPECT_EQ(exchange(), while_stalled);
+}
+
+TEST_P(StalledConnection, IsGivenUpWhereNoDatagramsComeEither) {
+  net.loses = [](const FlyingDatagram&) { return true; };
+  net.advance(timeout + 1ns);
+  EXPECT_FALSE(alpha.links.is_established(to_beta));
+  EXPECT_EQ(alpha.closes(Errc::silent_peer), 1u);
+  EXPECT_EQ(alpha.logged(LogLevel::info, "is silent, but"), 0u);
+}
+
+TEST_P(StalledConnection, IsGivenUpInTheEnd) {
+  net.advance((kStallTimeouts - 1) * timeout);
+  EXPECT_TRUE(is_up());
+  net.advance(timeout + 1ns);
+  EXPECT_EQ(alpha.closes(Errc::silent_peer), 1u);
+  EXPECT_EQ(beta.closes(Errc::silent_peer), 1u);
+}
+
 class DatagramsByTokens : public DatagramsTest {};
 INSTANTIATE_TEST_SUITE_P(One, DatagramsByTokens, testing::Values(false));
 

@@ -259,7 +259,7 @@ TEST_F(LinkPair, RoundTripIsSmoothed) {
   const Duration before = alpha.links.round_trip(to_beta);
   stream().held = true;
   // The next ping waits 80 ms for its pong.
-  net.advance(alpha.links.next_deadline() - net.now);
+  net.advance(alpha.context.config.link.hello_interval);
   net.advance(80ms);
   stream().held = false;
   net.settle();
@@ -272,7 +272,7 @@ TEST_F(LinkPair, TheRoundTripOfThePathIsWhatTheDriverKnowsOfIt) {
   net.advance(3s);
   EXPECT_EQ(alpha.links.path_round_trip(to_beta), alpha.links.round_trip(to_beta));
   stream().held = true;  // a peer that takes its time to answer
-  net.advance(alpha.links.next_deadline() - net.now);
+  net.advance(alpha.context.config.link.hello_interval);
   net.advance(400ms);
   stream().held = false;
   net.settle();
