@@ -28,6 +28,10 @@ FeedSource::FeedSource(FeedHandle handle, Owner owner, FeedTerms terms, Random r
       tree_(tree) {}
 
 void FeedSource::add(Time now, ByteView message) {
+  if (queue_.empty()) {
+    pacer_.begin(now);
+    limit_.begin(now);
+  }
   queue_.add(message);
   credit_ -= static_cast<std::int64_t>(message.size());
   active_at_ = now;

@@ -9,18 +9,26 @@
 
 namespace spindled {
 
-/// Lets packets out one by one, at even intervals, or, where more than one fits into kBurst, what fits at once. What
-/// was not used while there was nothing to send is lost.
+/// Lets packets out one by one, at even intervals, or, where more than one fits into kBurst, what fits at once. Who
+/// comes late while packets wait makes up for kLate. What was not used while there was nothing to send is lost.
 class FeedPacer {
  public:
   static constexpr Duration kBurst = 1ms;
+  static constexpr Duration kLate = 10ms;
   static constexpr Duration kQueue = 20ms;
 
   /// Bytes a second. `silent_until`: nothing leaves before, and what would have is lost.
   void set_rate(Time now, double rate, Time silent_until) {
     fill(now);
     rate_ = rate;
-    if (silent_until > filled_at_) filled_at_ = silent_until;
+    if (silent_until <= filled_at_) return;
+    filled_at_ = silent_until;
+    forget_unused();
+  }
+  /// There is something to send from now on, and was nothing before.
+  void begin(Time now) {
+    fill(now);
+    forget_unused();
   }
   bool may_send(Time now) {
     fill(now);
@@ -42,8 +50,9 @@ class FeedPacer {
   void fill(Time now) {
     if (now <= filled_at_) return;
     const double earned = rate_ * to_seconds(now - std::exchange(filled_at_, now));
-    credit_ = std::min(credit_ + earned, rate_ * to_seconds(kBurst));
+    credit_ = std::min(credit_ + earned, rate_ * to_seconds(kLate));
   }
+  void forget_unused() { credit_ = std::min(credit_, rate_ * to_seconds(kBurst)); }
 
   double rate_ = 0;
   double credit_ = 0;  // bytes

@@ -65,8 +65,8 @@ TEST_F(FeedLosses, AreGapsAtOnceWhereNothingIsToBeRepaired) {
   const Member listener = add_member(2);
   datagrams().path(1, 2).loss = 0.1;
   const auto feed = open(source, {"g", 0s, 0});
-  stream(feed, 3'000, 1ms);
-  sim().run_for(4s);
+  stream(feed, 9'000, 1ms);
+  sim().run_for(10s);
   const FeedEar::Heard& heard = heard_by(listener);
   EXPECT_GT(heard.lost.size(), 50u);
   EXPECT_EQ(heard.unknown(), 0u);

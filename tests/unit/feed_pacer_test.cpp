@@ -19,6 +19,11 @@ class Pacing {
     }
     return sent;
   }
+  int send_now() {
+    int sent = 0;
+    for (; pacer.may_send(now); ++sent) pacer.sent(1000);
+    return sent;
+  }
   Time now{1s};
   FeedPacer pacer;
 };
@@ -40,9 +45,29 @@ TEST(FeedPacer, KeepsTheRate) {
 TEST(FeedPacer, LetsAMillisecondsWorthOutAtOnce) {
   Pacing pacing(50e6);
   pacing.now += 1s;
-  int sent = 0;
-  for (; pacing.pacer.may_send(pacing.now); ++sent) pacing.pacer.sent(1000);
-  EXPECT_EQ(sent, 51) << "what a pause has left unused is lost";
+  pacing.pacer.begin(pacing.now);
+  EXPECT_EQ(pacing.send_now(), 51) << "what a pause has left unused is lost";
+}
+
+TEST(FeedPacer, MakesUpForTenMillisecondsOfWhoComesLate) {
+  Pacing pacing(1e6);
+  pacing.pacer.begin(pacing.now);
+  pacing.send_now();
+  pacing.now = pacing.pacer.next_at() + 7ms;
+  EXPECT_EQ(pacing.send_now(), 8);
+  pacing.now = pacing.pacer.next_at() + 1s;
+  EXPECT_EQ(pacing.send_now(), 11);
+}
+
+TEST(FeedPacer, MakesUpForNothingWhereALossHasItSilent) {
+  Pacing pacing(1e6);
+  pacing.pacer.begin(pacing.now);
+  pacing.send_now();
+  pacing.now += 9ms;
+  pacing.pacer.set_rate(pacing.now, 1e6, pacing.now + 50ms);
+  EXPECT_EQ(pacing.send_now(), 0);
+  pacing.now += 50ms;
+  EXPECT_EQ(pacing.send_now(), 2) << "a millisecond's worth";
 }
 
 TEST(FeedPacer, IsSilent) {
