@@ -18,6 +18,9 @@ ROUND_TRIP_MS = 20
 LINK = ("a", "b")
 # What fits into a packet of a feed: the same heads for each as TCP has, nearly.
 MESSAGE_BYTES = 1_150
+# Feeds that share a bottleneck with as many connections of TCP, and what there is for each two.
+PAIRS = (5, 10)
+PAIR_RATE = 4 * MEGABIT
 WARMUP_SECONDS = 10
 TCP_SECONDS = 60
 ORDERED_SECONDS = 20
@@ -34,9 +37,9 @@ NOT_BUILT = "feed_client was not built"
 class FeedFlow:
     """A feed from the first host of the link to the second, as fast as it goes, for so many seconds at most."""
 
-    def __init__(self, daemons, build, seconds):
+    def __init__(self, daemons, build, seconds, group="feed"):
         program = build / "bench" / "feed_client"
-        options = ["--rate", 0, "--bytes", MESSAGE_BYTES, "--seconds", seconds, "--warmup", 0, "--group", "feed"]
+        options = ["--rate", 0, "--bytes", MESSAGE_BYTES, "--seconds", seconds, "--warmup", 0, "--group", group]
         address = lambda host: ["--address", f"unix:{daemons.socket(host)}"]
         self.processes = []
         try:
@@ -103,9 +106,9 @@ def rates(flows, seconds):
 
 
 @contextlib.contextmanager
-def place(setting, congestion_control):
+def place(setting, congestion_control, rate=RATE):
     """(network, daemons on its two hosts)."""
-    with Network({LINK: RATE}, congestion_control, {LINK: ROUND_TRIP_MS}, setting.delay_line()) as network, \
+    with Network({LINK: rate}, congestion_control, {LINK: ROUND_TRIP_MS}, setting.delay_line()) as network, \
             tempfile.TemporaryDirectory(dir=setting.folder) as folder, \
             Daemons(network, setting.build, folder, admission=True) as daemons:
         yield network, daemons
@@ -145,6 +148,46 @@ def tcp_row(row, congestion_control, must):
                        must, note),
                 Figure(row, "alone, Mb/s", mean(0) / MEGABIT, "{:.2f}")]
     return measured
+
+
+def beside_many(setting, count, seconds):
+    """The rates of so many feeds, and of as many connections beside them, in bits a second of payload."""
+    with place(setting, "reno", count * PAIR_RATE) as (network, daemons), contextlib.ExitStack() as stack:
+        for_all = 2 * WARMUP_SECONDS + seconds + SPARE_SECONDS
+        feeds, tcps = [], []
+        for index in range(count):
+            feeds.append(started(stack, FeedFlow(daemons, setting.build, for_all, f"feed{index}")))
+            tcps.append(started(stack, Iperf(network, *LINK, for_all, Iperf.PORT + index)))
+        time.sleep(WARMUP_SECONDS)
+        of_all = rates([*feeds, *tcps], seconds)
+        return of_all[:count], of_all[count:]
+
+
+def pairs(setting):
+    """Several feeds beside as many connections of TCP."""
+    row = "pairs"
+    name = "mean rate of {} feeds by that of as many iperf3 -C reno, {:g} Mb/s, 20 ms".format
+    must = within(0.9, 1.1)
+    why_not = "" if "reno" in congestion_controls() else "this kernel has no reno"
+    if not (setting.build / "bench" / "feed_client").exists():
+        why_not = NOT_BUILT
+    figures = []
+    for count in PAIRS:
+        what = name(count, count * PAIR_RATE / MEGABIT)
+        if why_not:
+            figures.append(Figure(row, what, None, must=must, note=why_not))
+            continue
+        rounds = []
+        for index in range(setting.rounds):
+            say(f"feeds: {row}: {count}: round {index + 1} of {setting.rounds}")
+            rounds.append(beside_many(setting, count, min(TCP_SECONDS, 3 * setting.seconds)))
+            say("  " + " by ".join(" ".join(f"{rate / MEGABIT:.2f}" for rate in each) for each in rounds[-1]) + " Mb/s")
+        feed, tcp = (statistics.mean(statistics.mean(each[side]) for each in rounds) for side in (0, 1))
+        lowest, highest = (limit(rate for each in rounds for rate in each[0]) for limit in (min, max))
+        figures.append(Figure(row, what, feed / tcp, "{:.2f}", must,
+                              f"{feed / MEGABIT:.2f} by {tcp / MEGABIT:.2f} Mb/s; feeds {lowest / MEGABIT:.2f} to "
+                              f"{highest / MEGABIT:.2f}"))
+    return figures
 
 
 def ordered(setting):

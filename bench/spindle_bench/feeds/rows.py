@@ -1,6 +1,6 @@
 """What is measured, row by row. Each is a function of the setting that gives figures."""
 
-from .bottleneck import CUBIC, RENO, ordered
+from .bottleneck import CUBIC, RENO, ordered, pairs
 from .stream import streams
 
 ROWS = {
@@ -9,5 +9,6 @@ ROWS = {
     "slow": streams("slow", 200, 1000),
     "reno": RENO,
     "cubic": CUBIC,
+    "pairs": pairs,
     "ordered": ordered,
 }

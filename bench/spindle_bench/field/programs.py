@@ -116,18 +116,20 @@ class Client:
         end_all([self.process])
 
 class Iperf:
-    """One TCP flow over the link from `host` to `peer`, for `seconds` unless it is stopped before."""
+    """One TCP flow over the link from `host` to `peer`, for `seconds` unless it is stopped before. Each at one time has
+    a port of its own."""
 
     PORT = 5201
 
-    def __init__(self, network, host, peer, seconds):
+    def __init__(self, network, host, peer, seconds, port=PORT):
+        self.port = port
         self.inside = network.inside(peer)
-        self.server = start(self.inside + ["iperf3", "--server", "--one-off", "--forceflush", "--port", self.PORT,
+        self.server = start(self.inside + ["iperf3", "--server", "--one-off", "--forceflush", "--port", port,
                                             "--interval", "0"])
         while "listening" not in read_line(self.server, START_SECONDS):
             pass
         self.client = start(network.inside(host) + [
-            "iperf3", "--client", network.address(peer, host), "--port", self.PORT, "--time", seconds,
+            "iperf3", "--client", network.address(peer, host), "--port", port, "--time", seconds,
             "--interval", "0"])
 
     def begin(self):
@@ -145,7 +147,7 @@ class Iperf:
     def _received(self):
         done = subprocess.run(
             [str(part) for part in
-             self.inside + ["ss", "-H", "-t", "-i", "-n", "state", "established", f"sport = :{self.PORT}"]],
+             self.inside + ["ss", "-H", "-t", "-i", "-n", "state", "established", f"sport = :{self.port}"]],
             capture_output=True, text=True, check=True)
         # iperf3 has another connection, for control.
         received = [int(bytes) for bytes in re.findall(r"\bbytes_received:(\d+)", done.stdout)]
