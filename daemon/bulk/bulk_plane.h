@@ -78,6 +78,11 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
 
   /// For the administrator.
   const BulkStatus& status() const { return status_; }
+  /// Null: nothing of the channel goes through here.
+  const ChannelRelay* relay_of(const BulkChannelId& id) const {
+    const RelayedChannel* relayed = relayed_.find(id);
+    return relayed == nullptr ? nullptr : &relayed->relay;
+  }
 
  private:
   using BulkFrame = spindle::bulk::BulkFrame;

@@ -96,6 +96,16 @@ class ChannelRelay {
     return found != children_.end() && found->second.is_peer;
   }
   bool is_upstream(ConnectionId connection) const { return upstreams_.contains(connection); }
+  /// Whether it asks along the tree.
+  bool is_child(ConnectionId connection) const {
+    const auto found = children_.find(connection);
+    return found != children_.end() && !found->second.is_peer;
+  }
+  /// What it has said last that it needs; null where it asks for nothing.
+  const spindle::bulk::Need* need_of(ConnectionId connection) const {
+    const auto found = children_.find(connection);
+    return found == children_.end() ? nullptr : &found->second.need;
+  }
   /// Who is going to ask here, as the order and the tree say.
   struct Awaited {
     std::set<std::string, std::less<>> daemons{};

@@ -267,6 +267,10 @@ std::size_t Node::waiting_clients() const {
   return count;
 }
 
+const ChannelRelay* Node::bulk_relay(const spindle::bulk::BulkChannelId& channel) const {
+  return layers_->bulk.relay_of(channel);
+}
+
 std::string Node::dump() const {
   const Layers& node = *layers_;
   std::string text =

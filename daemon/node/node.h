@@ -14,9 +14,14 @@
 #include "daemon/base/time.h"
 #include "daemon/overlay/view.h"
 
+namespace spindle::bulk {
+struct BulkChannelId;
+}
+
 namespace spindled {
 
 struct LinkInfo;
+class ChannelRelay;
 class Feeds;
 class OrderObserver;
 
@@ -117,6 +122,8 @@ class Node {
   std::size_t waiting_clients() const;
   /// The established link to this neighbour.
   std::optional<LinkInfo> link_to(std::string_view neighbour) const;
+  /// Of a bulk channel, for tests that watch what daemons give each other; null: nothing of it goes through here.
+  const ChannelRelay* bulk_relay(const spindle::bulk::BulkChannelId& channel) const;
   /// The state of every layer as text, for people.
   std::string dump() const;
 

@@ -20,6 +20,7 @@ Violations check_clients(const History& history, bool at_rest) {
   append(all, check_access(history, at_rest));
   append(all, check_channels(history, at_rest));
   append(all, check_content(history, at_rest));
+  append(all, check_peers(history));
   append(all, check_feeds(history, at_rest));
   append(all, check_reading(history, at_rest));
   if (!at_rest) return all;

@@ -133,6 +133,10 @@ Violations check_feeds(const History& history, bool at_rest);
 /// that are there have got what anybody has that gives it.
 Violations check_content(const History& history, bool at_rest);
 
+/// What daemons give each other in meshes of bulk channels: peers give what has come along the tree, as often as that
+/// has, and what they are asked for.
+Violations check_peers(const History& history);
+
 /// Who reads all that comes, as it comes, is not cut off. With the policy price, by which senders slow down, it is
 /// never closed as a slow receiver; with any policy no daemon ends its connection and goes on, and does not say why.
 /// `at_rest`: all that clients have sent is taken or refused.

@@ -211,6 +211,20 @@ struct ContentHistory {
   bool gives = false;     // it has all, and gives it to others
 };
 
+/// What a life of a daemon had to do with the mesh of a bulk channel, in symbols.
+struct PeerHistory {
+  std::string daemon;
+  spindle::bulk::BulkChannelId channel;
+  std::vector<std::string> wrong;  // what it gives, and may not (PeerGiving)
+  std::uint64_t given = 0;         // to other daemons
+  std::uint64_t symbols = 0;       // that came,
+  std::uint64_t of_peers = 0;      // and of these from peers,
+  std::uint64_t had_before = 0;    // of which these had come before
+  std::uint64_t had_of_peers = 0;  // and those that came along the tree when peers had given them
+  std::uint64_t told_at_once = 0;  // the most bytes for the mesh that went beyond its budget
+  bool is_undisturbed = false;     // nothing has failed
+};
+
 /// A daemon goes by these rules from then on.
 struct RulesInForce {
   std::string daemon;
@@ -225,6 +239,7 @@ struct History {
   std::vector<ClientHistory> turned_away;  // clients that were never told a name
   std::vector<RulesInForce> rules;         // those of each daemon in order; a daemon without any allows everything
   std::vector<ContentHistory> contents;
+  std::vector<PeerHistory> peers;
   bool is_undisturbed =
       false;               // nothing was lost, no daemon ended or stood still, and feeds had all links for themselves
   Time end = Time::max();  // when it was taken

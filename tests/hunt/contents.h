@@ -19,6 +19,8 @@ class Contents {
   Contents(const Plan& plan, sim::Simulator& sim);
 
   bool empty() const { return clients_.empty(); }
+  /// Nothing of the plan fails.
+  bool is_undisturbed() const { return !is_disturbed_; }
   void add(const Step& connect, sim::SimClient& client);
   void offer(const Step& step);
   /// Its connection for content breaks.

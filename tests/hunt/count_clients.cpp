@@ -69,4 +69,16 @@ void count_clients(const checkers::History& history, Tally& tally) {
   tally.add("clients", history.clients.size());
 }
 
+void count_peers(const std::vector<checkers::PeerHistory>& peers, Tally& tally) {
+  for (const checkers::PeerHistory& each : peers) {
+    if (each.symbols > 0) tally.add("meshes.members");
+    tally.add("meshes.symbols", each.symbols);
+    tally.add("meshes.symbols of peers", each.of_peers);
+    tally.raise("bytes for a mesh beyond its budget", each.told_at_once);
+    if (!each.is_undisturbed) continue;
+    tally.raise("symbols of peers that had come before", each.had_before);
+    tally.raise("symbols of the tree that peers had given before", each.had_of_peers);
+  }
+}
+
 }  // namespace spindled::hunt

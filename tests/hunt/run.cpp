@@ -620,6 +620,8 @@ void Run::check_properties(bool at_rest) {
   checkers::History history = sim_.history();
   history.contents = contents_.histories();
   history.is_undisturbed = is_undisturbed();
+  for (checkers::PeerHistory& each : history.peers) each.is_undisturbed = contents_.is_undisturbed();
+  count_peers(history.peers, outcome_.tally);
   for (const std::string& sentence : checkers::check_all(history, at_rest)) {
     outcome_.findings.push_back({sentence.substr(0, sentence.find(':')), sentence});
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/admin/admin.pb.h"
+#include "tests/checkers/checkers.h"
 #include "tests/sim/ask_admin.h"
 #include "tests/sim/bulk_client.h"
 #include "tests/sim/scenario.h"
@@ -36,6 +37,10 @@ class BulkMesh : public Scenario {
     path.delay = 1ms;
     path.send_buffer = 16u << 10;
     return path;
+  }
+  void TearDown() override {
+    EXPECT_EQ(checkers::to_text(checkers::check_peers(sim().history())), "");
+    Scenario::TearDown();
   }
   /// A ring, and a member at each daemon; contents without bytes where they are hollow. Some daemons may differ.
   void begin(std::uint64_t seed, std::size_t daemons, bool has_mesh, bool is_hollow,

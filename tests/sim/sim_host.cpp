@@ -45,6 +45,7 @@ void SimHost::start() {
   Driver& driver = *this;
   recorder_.begin({config_.name, config_.incarnation});
   note_rules();
+  if (config_.bulk.mesh && !watch_) watch_.emplace(name());
   node_ = std::make_unique<Node>(config_, driver, log_, random_.next(), world_.keep_histories ? &recorder_ : nullptr);
   in_turn_ = true;
   node_->start(node_time());
@@ -100,6 +101,7 @@ void SimHost::end_process() {
   inputs_.clear();
   datagrams_waiting_ = 0;
   node_.reset();
+  if (watch_) watch_->end();
   recorder_.end(checkers::DaemonHistory::End::stopped);
   ++life_;
   paused_ = stopping_ = turn_scheduled_ = catching_up_ = false;
@@ -183,12 +185,16 @@ void SimHost::turn() {
   in_turn_ = true;
   do {
     datagrams_waiting_ = 0;
-    for (const Input& input : std::exchange(inputs_, {})) handle(now, input);
+    for (const Input& input : std::exchange(inputs_, {})) {
+      handle(now, input);
+      if (watch_) watch_->handled(*node_);
+    }
   } while (catching_up_ && !inputs_.empty());
   catching_up_ = false;
   if (deadline_ <= now) {
     deadline_ = kNever;
     node_->handle_time(now);
+    if (watch_) watch_->handled(*node_);
   }
   node_->end_turn(now);
   in_turn_ = false;
@@ -239,6 +245,7 @@ void SimHost::handle(Time now, const Input& input) {
       break;
     case InputKind::closed:
       connections_.erase(found);
+      if (watch_) watch_->closed(input.end);
       node_->handle_closed(now, id_of(input.end), input.text);
       break;
     case InputKind::hang_up:
@@ -258,6 +265,7 @@ void SimHost::read(Time now, StreamRef end) {
     if (available == 0) {
       if (!world_.network.at_end(end)) return;
       connections_.erase(found);
+      if (watch_) watch_->closed(end);
       world_.network.close(end);
       node_->handle_closed(now, id_of(end), "closed by the peer");
       return;
@@ -272,7 +280,9 @@ void SimHost::read(Time now, StreamRef end) {
     if (wanted > 1 && random_.below(8) == 0) wanted = 1 + random_.below(wanted);
     const std::size_t count = world_.network.read(end, space.first(wanted));
     total += count;
+    if (watch_) watch_->reading(*node_, end, space.first(count));
     node_->handle_read(now, id_of(end), count);
+    if (watch_) watch_->handled(*node_);
   }
 }
 
@@ -293,6 +303,7 @@ std::size_t SimHost::write(ConnectionId connection, std::span<const ByteView> bu
   SPINDLE_CHECK(found != connections_.end());  // the node writes to what it closed or lost
   SPINDLE_CHECK(found->second.connected);      // or to what is not open yet
   const std::size_t taken = lies_to_peers_ ? write_lies(found->second, buffers) : world_.network.write(end, buffers);
+  if (watch_) watch_->wrote(world_.events.now(), *node_, end, buffers, taken);
   world_.trace.record_write(world_.events.now(), index_, end.key(), buffers, taken);
   return taken;
 }
@@ -313,6 +324,7 @@ void SimHost::close(ConnectionId connection) {
   const StreamRef end = ref_of(connection);
   world_.trace.record(world_.events.now(), index_, TraceEvent::close, end.key());
   SPINDLE_CHECK(connections_.erase(end) == 1);
+  if (watch_) watch_->closed(end);
   world_.network.close(end);
 }
 

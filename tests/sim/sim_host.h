@@ -12,6 +12,7 @@
 #include "tests/sim/daemon_recorder.h"
 #include "tests/sim/network.h"
 #include "tests/sim/peer_lies.h"
+#include "tests/sim/peer_watch.h"
 #include "tests/sim/sim_log.h"
 #include "tests/sim/trace.h"
 
@@ -71,6 +72,10 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   std::uint64_t turns() const { return turns_; }
   /// What the daemon did, life by life.
   const std::vector<checkers::DaemonHistory>& histories() const { return recorder_.lives(); }
+  /// What it did as a peer in meshes, life by life.
+  std::vector<checkers::PeerHistory> peers() const {
+    return watch_ ? watch_->histories() : std::vector<checkers::PeerHistory>();
+  }
   /// Takes effect at the next start, or with `reload`.
   NodeConfig& config() { return config_; }
   /// The daemon goes by `config` from its next turn on, as it does on SIGHUP.
@@ -165,6 +170,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   bool catching_up_ = false;  // the next turn is the first after a pause
   bool stopping_ = false;
   bool lies_to_peers_ = false;
+  std::optional<PeerWatch> watch_;  // where it has had the mesh
   bool turn_scheduled_ = false;
   bool in_turn_ = false;
   std::uint64_t turns_ = 0;

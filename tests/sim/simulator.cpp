@@ -70,6 +70,7 @@ History Simulator::history() const {
   for (const auto& host : hosts_) {
     history.daemons.insert(history.daemons.end(), host->histories().begin(), host->histories().end());
     history.rules.insert(history.rules.end(), host->rules().begin(), host->rules().end());
+    for (checkers::PeerHistory& each : host->peers()) history.peers.push_back(std::move(each));
   }
   return history;
 }
