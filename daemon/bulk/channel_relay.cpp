@@ -183,6 +183,8 @@ void ChannelRelay::symbol_of_stream_received(ConnectionId from, std::uint8_t str
     if (!child.stream || child.stream->holder != from || child.stream->number != stream) continue;
     if (child.stream->owed == 0) return;
     --child.stream->owed;
+    child.stream->has_come = true;
+    if (const auto holder = holders_.find(from); holder != holders_.end()) holder->second.is_silent = false;
     own_bytes_ += symbol.bytes.size();
     child.own.push_back(std::move(symbol));
     return output_.may_send(id);
@@ -520,24 +522,57 @@ void ChannelRelay::serve(ConnectionId id, Child& child) {
   if (child.stream || !child.known_below || child.is_peer) return;
   if (child.need.complete.first_missing() >= *child.known_below) child.known_below.reset();
   if (!child.known_below) return;
-  for (auto& [holder_id, holder] : holders_) {
-    if (holder_id == id || !has_for(holder, child, *child.known_below)) continue;
-    const auto free = std::find(holder.streams.begin() + 1, holder.streams.end(), false);
-    if (free == holder.streams.end()) continue;
-    *free = true;
-    child.stream = Stream{holder_id,
-                          static_cast<std::uint8_t>(free - holder.streams.begin()),
-                          0,
-                          false,
-                          is_far_behind(child) && !child.is_meshed(),
-                          child.need_at,
-                          *child.known_below};
-    Need lacking = child.need;
-    lacking.complete.add_run(*child.known_below, spindle::bulk::kBlocksMax);
-    std::erase_if(lacking.begun, [&](const Need::Begun& each) { return lacking.complete.contains(each.block); });
-    child.known_below.reset();
-    output_.send_need(holder_id, child.stream->number, lacking);
-    return refill(child);
+  const auto found = find_holder_for(id, child);
+  if (found == holders_.end()) return;
+  auto& [holder_id, holder] = *found;
+  const auto free = std::find(holder.streams.begin() + 1, holder.streams.end(), false);
+  *free = true;
+  child.stream = Stream{holder_id,
+                        static_cast<std::uint8_t>(free - holder.streams.begin()),
+                        0,
+                        false,
+                        is_far_behind(child) && !child.is_meshed(),
+                        child.need_at,
+                        *child.known_below};
+  Need lacking = child.need;
+  lacking.complete.add_run(*child.known_below, spindle::bulk::kBlocksMax);
+  std::erase_if(lacking.begun, [&](const Need::Begun& each) { return lacking.complete.contains(each.block); });
+  child.known_below.reset();
+  output_.send_need(holder_id, child.stream->number, lacking);
+  refill(child);
+}
+
+std::map<ConnectionId, ChannelRelay::Holder>::iterator ChannelRelay::find_holder_for(ConnectionId id,
+                                                                                     const Child& child) {
+  auto silent = holders_.end();
+  for (auto each = holders_.begin(); each != holders_.end(); ++each) {
+    const Holder& holder = each->second;
+    if (each->first == id || !has_for(holder, child, *child.known_below)) continue;
+    if (std::find(holder.streams.begin() + 1, holder.streams.end(), false) == holder.streams.end()) continue;
+    if (!holder.is_silent) return each;
+    if (silent == holders_.end()) silent = each;
+  }
+  return silent;
+}
+
+void ChannelRelay::look_after_streams(Time now) {
+  for (auto& [id, child] : children_) {
+    if (!child.stream) continue;
+    Stream& stream = *child.stream;
+    const bool has_come = std::exchange(stream.has_come, false);
+    if (has_come || stream.is_over || stream.owed == 0 || !child.own.empty()) {
+      stream.silent_since.reset();
+      continue;
+    }
+    if (!stream.silent_since) stream.silent_since = now;
+    if (now - *stream.silent_since < kHolderSilence) continue;
+    holders_.at(stream.holder).is_silent = true;
+    const bool is_elsewhere =
+        std::any_of(holders_.begin(), holders_.end(), [&, self = id, &to = child](const auto& each) {
+          return each.first != self && !each.second.is_silent && has_for(each.second, to, stream.below);
+        });
+    // It is asked once more what it lacks, and served by another one then.
+    if (is_elsewhere) end_stream(child);
   }
 }
 
@@ -769,6 +804,7 @@ void ChannelRelay::handle_time(Time now) {
     }
   }
   index_.handle_time(now);
+  look_after_streams(now);
   settle_marks(now);
   tell_needs(now, Telling::regularly);
   size_ring(now);

@@ -42,6 +42,7 @@ struct RelayedMark {
 /// A child that has missed something, or has come late, is *behind*. Where a holder here has what it lacks, it is given
 /// that in a stream of its own. Where that is much, or it does not keep up meanwhile, it takes nothing out of the ring
 /// until that is over.
+/// A holder that takes a stream and sends nothing loses it to another one that has the same (`kHolderSilence`).
 /// What a local client that serves has, or is going to have, is not asked for again: it will be a holder of that. Where
 /// there is none, the need of this daemon says that something is *lost*, and it is itself behind for its parent, which
 /// gives it both in turns: what others lack is not to hold up those that lack nothing.
@@ -219,6 +220,9 @@ class ChannelRelay {
   static constexpr Duration kSizeInterval = 50ms;
   static constexpr std::size_t kRingBytesMin = 1u << 20;
   static constexpr std::size_t kRingBytesMax = 16u << 20;
+  /// A holder that has been asked for symbols, and has sent none for so long, is asked for what others have only where
+  /// these have not got it either.
+  static constexpr Duration kHolderSilence = 3s;
   /// A child that has taken nothing so long, though there was something for it, is not waited for.
   static constexpr Duration kStalled = 250ms;
   /// For so long the fastest child may wait for others, once it has not done so for 200 times as long.
@@ -271,6 +275,8 @@ class ChannelRelay {
     bool is_alone = false;  // the child takes nothing from the ring meanwhile
     Time begun_at{};
     std::uint32_t below = 0;  // it is for blocks below this one
+    bool has_come = false;    // something, since that was looked at
+    std::optional<Time> silent_since{};
   };
   /// A mark that a child was given.
   struct GivenMark {
@@ -326,6 +332,7 @@ class ChannelRelay {
     /// What it had, or had begun, when it came, until it is complete.
     spindle::bulk::BlockSet came_with{};
     std::array<bool, 256> streams{};
+    bool is_silent = false;  // it has not sent what a stream asked of it, and nothing since
   };
   struct Plan {
     std::uint8_t generation = 0;
@@ -388,6 +395,10 @@ class ChannelRelay {
 
   // Streams.
   bool has_holder_for(ConnectionId id, const Child& child) const;
+  /// One that has something of what is lost for the child, and a stream left; rather one that is not silent.
+  std::map<ConnectionId, Holder>::iterator find_holder_for(ConnectionId id, const Child& child);
+  /// Ends streams of holders that send nothing, where others have the same.
+  void look_after_streams(Time now);
   static bool has_for(const Holder& holder, const Child& child, std::uint32_t below);
   void serve_all();
   /// Whether it lacks so much that it is not in step again in a while.

@@ -97,6 +97,22 @@ TEST_F(Bulk, ServesWhoComesLateToTheEnd) {
   await([&] { return members_[0]->channels().find(id)->ended.has_value(); }, 5s, "the end");
 }
 
+/// As a program that was stopped: it is there, and reads nothing. Others have it, too.
+TEST_F(Bulk, ServesWhoComesLateThoughOneThatHasItSendsNothing) {
+  for (const std::size_t stopped : {0u, 2u}) {
+    members_.clear();
+    bulk_.clear();
+    begin(16, Shape::line, 2);
+    add(0);
+    await_group_view(members_, "g");
+    const BulkChannelId id = offer(0, 3'000'000);
+    await_all(id, 0, 30s);
+    bulk_[stopped]->set_reading(false);
+    add(0);
+    await([&] { return has(3, id); }, 10s, "the content at the late member");
+  }
+}
+
 TEST_F(Bulk, ServesWhoComesLateWhereTheSourceIsGone) {
   begin(4, Shape::line, 3);
   const BulkChannelId id = offer(0, 2'000'000);

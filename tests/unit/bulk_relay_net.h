@@ -36,7 +36,8 @@ class RelayNet {
     std::uint64_t duplicates = 0;  // that were there, or of complete blocks
     Time done_at = kNever;
     bool serves = true;
-    double rate = 1e9;  // symbols a millisecond that it takes
+    double rate = 1e9;        // symbols a millisecond that it takes
+    bool is_stopped = false;  // it says and sends nothing
     bool is_done(const NetContent& content) const { return complete.count() == content.blocks; }
   };
 
@@ -362,7 +363,7 @@ class RelayNet {
         });
       }
     }
-    if (over.receiver != nullptr) tell(over);
+    if (over.receiver != nullptr && !over.receiver->is_stopped) tell(over);
   }
   void deliver(Hop& over, const RelayedMark& mark) {
     if (over.receiver != nullptr) {
@@ -380,7 +381,9 @@ class RelayNet {
       events_.erase(events_.begin());
       what(*this);
     }
-    for (Sender& each : sources_) run_sender(each);
+    for (Sender& each : sources_) {
+      if (each.receiver == nullptr || !each.receiver->is_stopped) run_sender(each);
+    }
     for (std::size_t i = 0; i < hops_.size(); ++i) run_hop(hops_[(i + turn_) % hops_.size()]);
     ++turn_;
     for (const auto& daemon : daemons_) daemon->relay.handle_time(now_);

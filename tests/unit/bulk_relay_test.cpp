@@ -554,6 +554,28 @@ TEST(ChannelRelay, WhatAHolderLacksThatHasNotPassedThroughHereComesFromAbove) {
   EXPECT_EQ(net.sent_over(hop), 3U * net.content().symbols);
 }
 
+/// As a program that was stopped.
+TEST(ChannelRelay, AHolderThatSendsNothingLosesItsStreamToAnotherOne) {
+  RelayNet net({8, 64});
+  const auto anew = net.add_daemon("anew");
+  RelayNet::Receiver* holders[2];
+  for (RelayNet::Receiver*& holder : holders) holder = &net.add_receiver(anew, 1e9, true, BlockSet::of_first(8));
+  net.run_for(10);
+  holders[0]->is_stopped = true;
+  RelayNet::Receiver& first = net.add_receiver(anew, 1e9, false);
+  ASSERT_TRUE(net.run(5'000));
+  // Who comes next does not wait for it.
+  RelayNet::Receiver& next = net.add_receiver(anew, 1e9, false);
+  ASSERT_TRUE(net.run(500));
+  // Where nobody else has it, it is asked all the same.
+  holders[0]->is_stopped = false;
+  holders[1]->serves = false;
+  net.run_for(1'500);
+  RelayNet::Receiver& last = net.add_receiver(anew, 1e9, false);
+  ASSERT_TRUE(net.run(1'000));
+  for (const RelayNet::Receiver* each : {&first, &next, &last}) EXPECT_EQ(each->duplicates, 0U);
+}
+
 TEST(ChannelRelay, WhoCeasesToServeIsAskedNoMore) {
   RelayNet net({8, 64});
   const auto a = net.add_daemon("a");
