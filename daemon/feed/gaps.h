@@ -98,8 +98,8 @@ class Gaps {
   void beat(Time now, std::uint64_t highest);
   /// The daemon that a packet or beat came from asks for what lies before `end` itself, `count` sequences.
   void lack_too(Time now, std::uint64_t end, unsigned count);
-  /// They will not come. What is `gone`, and this daemon has not asked for, may have been overtaken by the word of it: it
-  /// is lost when it counts, or when a hop has had its time to disorder packets.
+  /// They will not come. What is `gone`, and this daemon has not asked for, may have been overtaken by the word of it:
+  /// it is lost when it counts, or when a hop has had its time to disorder packets.
   void give_up(Time now, std::uint64_t first, std::uint64_t last, GivenUp why);
 
   struct Ask {

@@ -13,8 +13,8 @@ namespace spindle::python {
 
 /// Has who sends one message after the other leave them to whoever writes next, as long as they are few: a system call
 /// for each would cost most of what sending does. Who sends need not come back: somebody else is told, so that they are
-/// written all the same. To wake a thread for that costs more than the messages do, so that one that is awake looks again
-/// and again, and is told no more: it watches. All calls but look_out() exclude each other.
+/// written all the same. To wake a thread for that costs more than the messages do, so that one that is awake looks
+/// again and again, and is told no more: it watches. All calls but look_out() exclude each other.
 class Gathering {
  public:
   /// What the sender of a message has to do.
@@ -52,8 +52,8 @@ class Gathering {
     is_waiting_.store(false, std::memory_order_relaxed);
     writings_.fetch_add(1, std::memory_order_relaxed);
   }
-  /// A thread waits for what the socket brings, and can be woken to write. While one does, the watch is not relied upon:
-  /// that thread is there sooner.
+  /// A thread waits for what the socket brings, and can be woken to write. While one does, the watch is not relied
+  /// upon: that thread is there sooner.
   void set_polled(bool is_polled) { is_polled_ = is_polled; }
 
   /// Somebody looks out from now on.
@@ -90,7 +90,7 @@ class Gathering {
   bool is_burst_ = false;  // the last message followed another one at once
   bool is_polled_ = false;
   bool is_watched_ = false;
-  bool has_gathered_ = false;  // some message has, since the watch began
+  bool has_gathered_ = false;            // some message has, since the watch began
   std::atomic<bool> is_waiting_{false};  // some message that has gathered
   std::atomic<bool> is_called_{false};   // who looks out
   std::atomic<unsigned> writings_{0};    // that have begun
