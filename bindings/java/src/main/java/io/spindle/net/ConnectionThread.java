@@ -20,6 +20,9 @@ import java.util.concurrent.locks.ReentrantLock;
 final class ConnectionThread {
   private static final int READ_BYTES = 64 << 10; // at once: it stays in the processor's cache
 
+  // Where more has come than is read at once: before what depends on that is written, and the socket is asked again.
+  private static final int READS_MAX = 4;
+
   private final ConnectionState state;
   private final ClientSession session;
   private final PendingCalls calls;
@@ -134,8 +137,10 @@ final class ConnectionThread {
     if ((ready & SelectionKey.OP_WRITE) != 0) {
       writer.goOn();
     }
-    if (((ready & SelectionKey.OP_READ) != 0 || keeper.mayHaveMore()) && takesEvents()) {
+    boolean mayRead = (ready & SelectionKey.OP_READ) != 0 || keeper.mayHaveMore();
+    for (int i = 0; i < READS_MAX && mayRead && takesEvents(); i++) {
       readSocket();
+      mayRead = keeper.mayHaveMore() && !state.hasEnded() && writer.link() != null;
     }
     return true;
   }
