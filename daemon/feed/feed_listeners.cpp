@@ -7,6 +7,8 @@ namespace spindled {
 namespace {
 /// What a client costs that listens to a group, beside the name.
 constexpr std::size_t kListeningBytes = 200;
+/// Of packets that are lost before their feeds are open, of all feeds.
+constexpr std::size_t kEarlyLostRunsMax = 4'096;
 }  // namespace
 
 // --- What clients ask ---
@@ -179,41 +181,77 @@ void FeedListeners::deliver(std::vector<Listener>& listeners, const OpenFeed& fe
 }
 
 void FeedListeners::lost(const FeedKey& key, std::uint64_t first, std::uint64_t count) {
-  const auto told = told_.find(key);
   const OpenFeed* feed = directory_.find(key);
-  if (feed == nullptr || told == told_.end()) return;
+  if (feed == nullptr) return hold_lost(key, first, count);
+  lose(*feed, first, count);
+}
+
+void FeedListeners::lose(const OpenFeed& feed, std::uint64_t first, std::uint64_t count) {
+  const auto told = told_.find(feed.key);
+  if (told == told_.end()) return;
   const std::uint64_t end = first + count;
   to_.clear();
   for (const Listener& each : told->second) {
     if (each.from <= first) {
       to_.push_back(each.session);
     } else if (each.from != kWithNext && each.from < end) {
-      clients_->lose({&each.session, 1}, feed->handle, each.from, end - each.from);
+      clients_->lose({&each.session, 1}, feed.handle, each.from, end - each.from);
     }
   }
   context_.turn.count(to_.size());
-  if (!to_.empty()) clients_->lose(to_, feed->handle, first, count);
+  if (!to_.empty()) clients_->lose(to_, feed.handle, first, count);
 }
 
 void FeedListeners::hold(const FeedKey& feed, std::uint64_t sequence, std::uint8_t flags, ByteView payload) {
   early_.push_back({feed, sequence, flags, {payload.begin(), payload.end()}});
   early_bytes_ += sizeof(Early) + payload.size();
   while (early_bytes_ > kEarlyBytesMax) {
-    early_bytes_ -= sizeof(Early) + early_.front().payload.size();
+    const Early& oldest = early_.front();
+    early_bytes_ -= sizeof(Early) + oldest.payload.size();
+    hold_lost(oldest.feed, oldest.sequence, 1);
     early_.pop_front();
   }
 }
 
+void FeedListeners::hold_lost(const FeedKey& feed, std::uint64_t first, std::uint64_t count) {
+  std::uint64_t end = first + count;
+  auto& runs = early_lost_[feed];
+  auto next = runs.lower_bound(first);
+  if (next != runs.begin() && std::prev(next)->second >= first) {
+    --next;
+    first = next->first;
+  }
+  while (next != runs.end() && next->first <= end) {
+    end = std::max(end, next->second);
+    next = runs.erase(next);
+    --early_lost_runs_;
+  }
+  runs.emplace_hint(next, first, end);
+  ++early_lost_runs_;
+  while (early_lost_runs_ > kEarlyLostRunsMax) {
+    // Of the feed that has the most: it may never be open.
+    const auto most = std::max_element(early_lost_.begin(), early_lost_.end(),
+                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    early_lost_runs_ -= most->second.size();
+    early_lost_.erase(most);
+  }
+}
+
 void FeedListeners::deliver_early(const OpenFeed& feed) {
-  if (early_.empty()) return;
-  const auto told = told_.find(feed.key);
-  std::erase_if(early_, [&](const Early& each) {
-    if (each.feed != feed.key) return false;
-    early_bytes_ -= sizeof(Early) + each.payload.size();
-    context_.turn.begin_step();
-    if (told != told_.end()) deliver(told->second, feed, each.sequence, each.flags, each.payload, true);
-    return true;
-  });
+  if (!early_.empty()) {
+    const auto told = told_.find(feed.key);
+    std::erase_if(early_, [&](const Early& each) {
+      if (each.feed != feed.key) return false;
+      early_bytes_ -= sizeof(Early) + each.payload.size();
+      context_.turn.begin_step();
+      if (told != told_.end()) deliver(told->second, feed, each.sequence, each.flags, each.payload, true);
+      return true;
+    });
+  }
+  const auto missed = early_lost_.extract(feed.key);
+  if (missed.empty()) return;
+  early_lost_runs_ -= missed.mapped().size();
+  for (const auto& [first, end] : missed.mapped()) lose(feed, first, end - first);
 }
 
 std::size_t FeedListeners::size() const {

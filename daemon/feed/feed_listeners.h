@@ -20,7 +20,8 @@ namespace spindled {
 /// first that there is. One that has left the group, or listens no more, is told of the end of each feed that it has
 /// heard: what is on its way to it may reach it when it listens again, and would be without an end then.
 ///
-/// Packets that overtake the opening of their feed wait for it, kEarlyBytesMax of all feeds.
+/// Packets that overtake the opening of their feed wait for it, kEarlyBytesMax of all feeds; so does the word that some
+/// are lost.
 class FeedListeners {
  public:
   FeedListeners(Context& context, const Groups& groups, const FeedDirectory& directory)
@@ -59,7 +60,7 @@ class FeedListeners {
   void lost(const FeedKey& feed, std::uint64_t first, std::uint64_t count);
 
   /// What waits, and who listens to what.
-  std::size_t memory_bytes() const { return early_bytes_ + listening_bytes_; }
+  std::size_t memory_bytes() const { return early_bytes_ + early_lost_runs_ * kLostRunBytes + listening_bytes_; }
   /// That have been told of some feed, counted per feed.
   std::size_t size() const;
   /// That have been told of the feed.
@@ -73,6 +74,7 @@ class FeedListeners {
     SessionId session = 0;
     std::uint64_t from = 0;  // the first sequence that it gets
   };
+  static constexpr std::size_t kLostRunBytes = 64;
   static constexpr std::uint64_t kWithNext = UINT64_MAX;  // a listener's `from`: of the packet that comes next
   struct Early {
     FeedKey feed;
@@ -91,6 +93,8 @@ class FeedListeners {
   void deliver(std::vector<Listener>& listeners, const OpenFeed& feed, std::uint64_t sequence, std::uint8_t flags,
                ByteView payload, bool is_newest);
   void hold(const FeedKey& feed, std::uint64_t sequence, std::uint8_t flags, ByteView payload);
+  void lose(const OpenFeed& feed, std::uint64_t first, std::uint64_t count);
+  void hold_lost(const FeedKey& feed, std::uint64_t first, std::uint64_t count);
   void deliver_early(const OpenFeed& feed);
 
   Context& context_;
@@ -103,8 +107,10 @@ class FeedListeners {
   std::map<FeedKey, std::vector<Listener>> told_;                      // by feed; none is empty
   std::deque<Early> early_;
   std::size_t early_bytes_ = 0;
-  std::size_t listening_bytes_ = 0;  // roughly
-  std::vector<SessionId> to_;        // only while something is told
+  std::map<FeedKey, std::map<std::uint64_t, std::uint64_t>> early_lost_;  // ends of runs, by their beginnings
+  std::size_t early_lost_runs_ = 0;                                       // of all feeds
+  std::size_t listening_bytes_ = 0;                                       // roughly
+  std::vector<SessionId> to_;                                             // only while something is told
 };
 
 }  // namespace spindled

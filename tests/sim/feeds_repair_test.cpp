@@ -78,6 +78,26 @@ TEST_F(FeedLosses, AreGapsAtOnceWhereNothingIsToBeRepaired) {
   EXPECT_GT(flow.round_trip, Duration::zero());
 }
 
+/// A daemon that stood still reads datagrams and connections in one turn, and the opening is in the order.
+TEST_F(FeedLosses, AreToldThoughTheOpeningComesAfterThem) {
+  start_line(29, 3);
+  const Member source = add_member(0, "g", false);
+  const Member listener = add_member(2);
+  sim().host(2).pause();
+  const auto feed = open(source, {"g", 0s, 0});
+  stream(feed, 300, 1ms);
+  sim().run_for(10ms);
+  datagrams().path(1, 2).loss = 0.1;
+  sim().run_for(390ms);
+  datagrams().path(1, 2).loss = 0;
+  sim().host(2).resume();
+  sim().run_for(1s);
+  const FeedEar::Heard& heard = heard_by(listener);
+  EXPECT_GT(heard.lost.size(), 10u);
+  EXPECT_EQ(heard.unknown(), 0u);
+  EXPECT_EQ(heard.packets.size() + heard.lost.size(), 300u);
+}
+
 TEST_F(FeedLosses, AreRepairedPastRelaysThatKeepNothing) {
   start_line(24, 5, {}, {.cache = FeedCache::members});
   const Member source = add_member(0, "g", false);
