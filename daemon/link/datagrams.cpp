@@ -172,10 +172,10 @@ void Datagrams::note_behind(LinkId link) {
 }
 
 bool Datagrams::ask_now(Time now, LinkId link) {
-  Entry* entry = find(link);
-  if (entry == nullptr || !entry->channel || !entry->channel->is_open()) return false;
-  entry->channel->ask_beside(now, draw_mark());
-  mark_dirty(*entry);
+  if (!is_open(link)) return false;
+  Entry& entry = *find(link);
+  entry.channel->ask_beside(now, draw_mark());
+  mark_dirty(entry);
   return true;
 }
 

@@ -70,6 +70,11 @@ class Datagrams {
     const Entry* entry = find(link);
     return entry != nullptr ? entry->last_heard : Time{};
   }
+  /// Whether datagrams to the peer get through.
+  bool is_open(LinkId link) const {
+    const Entry* entry = find(link);
+    return entry != nullptr && entry->channel && entry->channel->is_open();
+  }
   /// Asks the peer whether it is there, whatever questions are due. False: no datagrams get through.
   bool ask_now(Time now, LinkId link);
   /// Sends what the turn has gathered.

@@ -48,6 +48,11 @@ void Liveness::ping_all(Time now) {
   next_ping_ = now + interval;
 }
 
+/// When there is something to ask if nothing more is heard. Without datagrams there is nothing before the link ends.
+Time Liveness::suspect_at(const Link& link) const {
+  return link.last_heard() + (layer_.datagrams.is_open(*link.marks.id) ? timeout() / 2 : timeout());
+}
+
 /// When the link ends if nothing more is heard.
 Time Liveness::over_at(const Link& link) const {
   const Time beside = layer_.datagrams.last_heard(*link.marks.id);

@@ -29,7 +29,7 @@ class Liveness {
  private:
   bool has_links() const { return layer_.table.established_count() != 0; }
   Duration timeout() const { return layer_.context.config.link.liveness_timeout; }
-  Time suspect_at(const Link& link) const { return link.last_heard() + timeout() / 2; }
+  Time suspect_at(const Link& link) const;
   Time over_at(const Link& link) const;
   void ping_all(Time now);
   void look_for_silence(Time now);
