@@ -183,8 +183,9 @@ void ChannelRelay::symbol_of_stream_received(ConnectionId from, std::uint8_t str
     if (!child.stream || child.stream->holder != from || child.stream->number != stream) continue;
     if (child.stream->owed == 0) return;
     --child.stream->owed;
-    child.stream->has_come = true;
-    if (const auto holder = holders_.find(from); holder != holders_.end()) holder->second.is_silent = false;
+    if (!std::exchange(child.stream->has_come, true)) {
+      if (const auto holder = holders_.find(from); holder != holders_.end()) holder->second.is_silent = false;
+    }
     own_bytes_ += symbol.bytes.size();
     child.own.push_back(std::move(symbol));
     return output_.may_send(id);
