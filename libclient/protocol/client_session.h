@@ -57,6 +57,8 @@ class ClientSession {
   void start(Instant now);
   std::optional<std::size_t> take_dial();
   bool take_hang_up() { return std::exchange(hangs_up_, false); }
+  /// Whether one of the two has something to say.
+  bool wants_connection_changed() const { return dials_ || hangs_up_; }
   /// The server can be written to. `token` proves to it who the client is; empty: nothing does.
   void connected(Instant now, std::string_view token = {});
   /// There is no connection to be had.

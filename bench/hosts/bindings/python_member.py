@@ -121,16 +121,27 @@ async def spindle_member(arguments, load):
         is_whole = asyncio.Event()
         news = asyncio.Event()
 
-        async def receive():
+        def note(event):
+            if isinstance(event, GroupView) and event.member_count == load.members:
+                is_whole.set()
+
+        async def receive_batches():
             async for batch in connection.batches():
                 for event in batch:
                     if isinstance(event, Message):
                         load.take(event.payload)
-                    elif isinstance(event, GroupView) and event.member_count == load.members:
-                        is_whole.set()
+                    else:
+                        note(event)
                 news.set()
 
-        receiving = asyncio.ensure_future(receive())
+        async def receive_one_by_one():
+            async for event in connection:
+                if isinstance(event, Message):
+                    load.take(event.payload)
+                else:
+                    note(event)
+
+        receiving = asyncio.ensure_future(receive_one_by_one() if load.interval else receive_batches())
         await is_whole.wait()
         agreed = spindle.Service.AGREED
         result = await measure(load, lambda message: group.multicast(agreed, message), news, receiving)

@@ -21,6 +21,11 @@ ALL = 0
 _WAITING = (Code.WOULD_BLOCK, Code.FLUSHING)
 #: Events of a batch, at most.
 _BATCH = 4096
+#: What Session.gather(), and multicast_gathering(), have their caller do: to write at once. Any other negative number:
+#: behind this turn of the loop.
+_WRITE = -1
+#: What Session.commit() finds: nothing, events, or something else, for which all is looked at.
+_EVERYTHING = 2
 
 
 class Group:
@@ -71,7 +76,7 @@ class Feed:
         """Sends a message. False where there is no room: FeedWritable comes when there is."""
         connection = self._connection
         code = connection._session.send_feed(self.id, payload)
-        connection._flush_soon()
+        connection._write()
         if code == Code.WOULD_BLOCK:
             return False
         if code:
@@ -96,30 +101,13 @@ class Feed:
     def close(self) -> None:
         """Nothing more is sent."""
         self._connection._session.close_feed(self.id)
-        self._connection._flush_soon()
+        self._connection._write()
 
     def __enter__(self) -> "Feed":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class _Batches:
-    """Events by the list, as they have gathered."""
-
-    def __init__(self, connection: "Connection", most: int) -> None:
-        self._connection = connection
-        self._most = most
-
-    def __aiter__(self) -> "_Batches":
-        return self
-
-    async def __anext__(self) -> list[Any]:
-        batch = await self._connection._take(self._most, None)
-        if not batch:
-            raise StopAsyncIteration
-        return batch
 
 
 class Connection(LinkOwner):
@@ -133,6 +121,7 @@ class Connection(LinkOwner):
         self._options = options
         self._servers = options.servers()
         self._session = options.session()
+        self.get_buffer = self._session.get_buffer
         self._loop = asyncio.get_running_loop()
         self._link: Optional[Link] = None
         self._dialling: Optional[asyncio.Task[None]] = None
@@ -150,11 +139,13 @@ class Connection(LinkOwner):
     # --- Events ---
 
     def __aiter__(self) -> AsyncIterator[Any]:
-        return EventStream(self._session, self._wait_for_event, self._attend)
+        return EventStream(self._session, self._wait_for_event, self._attend, 0)
 
     def batches(self, most: int = _BATCH) -> AsyncIterator[list[Any]]:
         """Lists of events, each of as many as wait, up to `most`: for programs that get very many."""
-        return _Batches(self, most)
+        if most < 1:
+            raise ValueError("a list holds one event at least")
+        return EventStream(self._session, self._wait_for_event, self._attend, most)
 
     async def receive(self, timeout: Optional[float] = None) -> Any:
         """The next event. Raises TimedOut, and NotConnected once Disconnected, the last event, was given. A timeout of
@@ -204,24 +195,28 @@ class Connection(LinkOwner):
         """Sends a message to groups, or private names, of one or several. Waits where there is no room, for
         send_timeout or `timeout`, or for the view that flush_ok() has made way for. A call that is cancelled has sent
         nothing."""
-        code = self._session.multicast(groups, payload, service, type, self_discard, ticket, headers, True)
-        if code:
+        code = self._session.multicast_gathering(groups, payload, service, type, self_discard, ticket, headers)
+        if code < 0:
+            self._write_as(code)
+        elif code:
             await self._send_later(code, lambda: self._session.multicast(groups, payload, service, type, self_discard,
                                                                          ticket, headers, True), groups, timeout)
-        if not self._flush_is_due:
-            self._flush_soon()
 
     def try_multicast(self, service: Service, groups: Destinations, payload: Payload, *, type: int = 0,
                       self_discard: bool = False, ticket: int = 0, headers: Headers = None) -> bool:
         """The same without waiting: False where there is no room, and nothing was sent. writable() waits for some; with
         independent flows FlowReady comes, too. Raises WouldBlock with the code FLUSHING where flush_ok() says so."""
-        code = self._session.multicast(groups, payload, service, type, self_discard, ticket, headers, True)
+        code = self._session.multicast_gathering(groups, payload, service, type, self_discard, ticket, headers)
         if code == Code.WOULD_BLOCK:
             self._flush()  # the socket may have the room that the output has not
             code = self._session.multicast(groups, payload, service, type, self_discard, ticket, headers, False)
-        if code == Code.WOULD_BLOCK:
-            return False
-        self._check(code)
+            if code == Code.WOULD_BLOCK:
+                return False
+            self._check(code)
+        elif code < 0:
+            self._write_as(code)
+        elif code:
+            raise error_of(Code(code))
         return True
 
     async def writable(self, groups: Destinations, *, timeout: Optional[float] = None) -> None:
@@ -290,7 +285,7 @@ class Connection(LinkOwner):
             code, _ = await self._outcome(call, until)
         except BaseException:
             self._session.close_feed(number)
-            self._flush_soon()
+            self._write()
             raise
         if code is not None:
             raise error_of(code)
@@ -400,8 +395,7 @@ class Connection(LinkOwner):
     def _check(self, code: int) -> None:
         if code:
             raise error_of(Code(code))
-        if not self._flush_is_due:
-            self._flush_soon()
+        self._write()
 
     async def _ask(self, attempt: Callable[[], int], groups: Destinations, until: Optional[float]) -> None:
         code = attempt()
@@ -419,8 +413,7 @@ class Connection(LinkOwner):
         while code in _WAITING:
             await self._result(self._session.await_room(groups, _patience.left(until)))
             code = attempt()
-        if code:
-            raise error_of(Code(code))
+        self._check(code)
 
     async def _result(self, call: int) -> Any:
         code, value = await self._outcome(call)
@@ -488,7 +481,6 @@ class Connection(LinkOwner):
     def _wait_for_event(self) -> Awaitable[None]:
         future: asyncio.Future[None] = self._loop.create_future()
         self._event_waiters.append(future)
-        self._set_reading()
         return future
 
     # --- What moves bytes ---
@@ -585,8 +577,21 @@ class Connection(LinkOwner):
             self._link.let_go()
             self._link = None
 
+    def _write(self) -> None:
+        """What was asked just now: at once, or with what follows in this turn of the loop."""
+        code = self._session.gather()
+        if code < 0:
+            self._write_as(code)
+
+    def _write_as(self, code: int) -> None:
+        if code == _WRITE:
+            self._flush()
+            self._session.wrote()
+        elif not self._flush_is_due:
+            self._flush_soon()
+
     def _flush_soon(self) -> None:
-        """Output is written once for each turn of the loop."""
+        """Output is written behind this turn of the loop, once."""
         self._flush_is_due = True
         self._loop.call_soon(self._flush_now)
 
@@ -599,11 +604,9 @@ class Connection(LinkOwner):
         if link is None:
             return
         while not link.is_blocked and self._link is link:
-            piece = session.output()
+            piece = session.take_output()  # what of it the other side gets is known to nobody but itself
             if not piece:
                 break
-            # Counted as written here: what of it the other side gets is known to nobody but itself.
-            session.consume(len(piece))
             link.write(piece)
         if session.ends_output and not link.is_blocked:
             link.end_output()
@@ -636,12 +639,12 @@ class Connection(LinkOwner):
 
     # LinkOwner.
 
-    def get_buffer(self) -> memoryview:
-        return self._session.get_buffer()
-
     def buffer_updated(self, count: int) -> None:
-        self._session.commit(count)
-        self._attend()
+        news = self._session.commit(count)
+        if news == _EVERYTHING or self._change_waiters:
+            self._attend()
+        elif news and self._event_waiters:
+            _wake(self._event_waiters)
 
     def link_lost(self, code: Optional[Code], text: str) -> None:
         self._session.end_stream(code, text)

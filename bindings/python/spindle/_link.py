@@ -3,7 +3,7 @@ import asyncio
 import os
 import socket
 import time
-from typing import Optional, cast
+from typing import Callable, Optional, cast
 
 from . import _tls
 from ._address import Address
@@ -16,8 +16,7 @@ from ._options import Options
 class LinkOwner:
     """Who is told of what a link gets. After let_go() nobody is."""
 
-    def get_buffer(self) -> memoryview:
-        raise NotImplementedError
+    get_buffer: Callable[[int], memoryview]
 
     def buffer_updated(self, count: int) -> None:
         raise NotImplementedError
@@ -48,6 +47,8 @@ class Link(asyncio.BufferedProtocol):
     def attach(self, owner: LinkOwner) -> None:
         """Only from here on anything is read, or told."""
         self._owner = owner
+        # What is read takes no way round by the methods below.
+        self.__dict__.update(get_buffer=owner.get_buffer, buffer_updated=owner.buffer_updated)
         if self._end is None:
             self.set_reading(True)
         else:
@@ -87,6 +88,8 @@ class Link(asyncio.BufferedProtocol):
     def let_go(self) -> None:
         """Nothing is told any more."""
         self._owner = None
+        for name in ("get_buffer", "buffer_updated"):
+            self.__dict__.pop(name, None)
         self._end = None
         self._close_rest()
         if self._transport is not None:
@@ -101,7 +104,7 @@ class Link(asyncio.BufferedProtocol):
         self._transport.pause_reading()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        return self._owner.get_buffer() if self._owner is not None else memoryview(bytearray(1 << 16))
+        return self._owner.get_buffer(sizehint) if self._owner is not None else memoryview(bytearray(1 << 16))
 
     def buffer_updated(self, nbytes: int) -> None:
         if self._owner is not None:
@@ -138,7 +141,7 @@ class Link(asyncio.BufferedProtocol):
         if self._owner is None or self._rest is None:
             return
         try:
-            count = self._rest.recv_into(self._owner.get_buffer())
+            count = self._rest.recv_into(self._owner.get_buffer(-1))
         except BlockingIOError:
             return
         except OSError:

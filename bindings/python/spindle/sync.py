@@ -183,6 +183,8 @@ class Connection:
 
     def batches(self, most: int = 4096) -> Iterator[list[Any]]:
         """Lists of events, each of as many as wait, up to `most`."""
+        if most < 1:
+            raise ValueError("a list holds one event at least")
         while True:
             events = self._take(most, None)
             if not events:

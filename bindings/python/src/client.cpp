@@ -48,6 +48,15 @@ void Client::commit(std::size_t bytes) {
   deliver();
 }
 
+Client::News Client::news() {
+  const bool changes_connection = session_.wants_connection_changed() || takes_bytes() != told_takes_bytes_;
+  if (changes_connection || ended_ || has_outcomes() || output_size() != 0 || ends_output() ||
+      deadline() < told_deadline_) {
+    return News::everything;
+  }
+  return has_events() ? News::events : News::nothing;
+}
+
 void Client::end_stream(std::optional<Errc> reason, std::string_view text) {
   if (session_.reader().ended()) return;
   session_.reader().end(reason.value_or(session_.engine().end_reason()), text);

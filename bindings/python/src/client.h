@@ -40,6 +40,8 @@ struct Outcome {
 ///   handle_time() at deadline()
 ///   take events, and outcomes of calls
 ///
+/// An owner that has looked at everything once need look again only as far as news() says behind a commit.
+///
 /// Calls that wait have a number, by which their outcome is told; those that fail at once give an error and no outcome.
 /// Times are those of the steady clock. For one thread.
 class Client final : private protocol::RequestObserver {
@@ -57,18 +59,25 @@ class Client final : private protocol::RequestObserver {
   void failed(Errc reason, std::string_view text);
   std::span<std::uint8_t> prepare() { return session_.reader().prepare(); }
   void commit(std::size_t bytes);
+  /// What is there for an owner who had nothing more to do before.
+  enum class News {
+    nothing,
+    events,      // to be taken, and no more than that
+    everything,  // the owner looks at everything
+  };
+  News news();
   /// The stream of bytes has ended, for this reason unless the daemon gave another.
   void end_stream(std::optional<Errc> reason, std::string_view text);
   void give_up(Errc reason, std::string_view text);
   void handle_time();
-  /// The next time for it; Deadline::max(): none.
-  Deadline deadline() const;
+  /// The next time for it; Deadline::max(): none. An earlier one is news from then on.
+  Deadline tell_deadline() { return told_deadline_ = deadline(); }
   ByteView output() { return session_.output(); }
   std::size_t output_size() const { return session_.writer().output_size(); }
   void consume(std::size_t bytes);
   bool ends_output() const;
-  /// Whether bytes are to be read.
-  bool takes_bytes();
+  /// Whether bytes are to be read. What differs from it is news from then on.
+  bool tell_takes_bytes() { return told_takes_bytes_ = takes_bytes(); }
 
   bool is_connected() const { return session_.is_connected(); }
   bool is_over() const { return ended_; }
@@ -164,7 +173,8 @@ class Client final : private protocol::RequestObserver {
   static protocol::Instant now() { return std::chrono::steady_clock::now().time_since_epoch(); }
   bool is_full() const { return session_.writer().output_size() >= send_buffer_bytes_; }
   bool has_room_for(const Groups& groups);
-  void settle();
+  Deadline deadline() const;
+  bool takes_bytes();
   void deliver();
   void note_views(const std::vector<Event>& events);
   void note_room();
@@ -193,6 +203,8 @@ class Client final : private protocol::RequestObserver {
   bool ended_ = false;
   bool finished_ = false;
   bool takes_bytes_ = true;
+  bool told_takes_bytes_ = false;
+  Deadline told_deadline_ = Deadline::max();
   bool has_answered_ = false;  // a request to flush, and nothing was consumed since
   Deadline closing_deadline_ = Deadline::max();
 

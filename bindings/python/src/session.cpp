@@ -153,8 +153,9 @@ PyObject* give_up(PyObject* self, PyObject* const* arguments, Py_ssize_t count) 
   });
 }
 
-/// The memory is the reader's: the view is to be filled, and dropped, before anything else is called.
-PyObject* get_buffer(PyObject* self, PyObject*) {
+/// The memory is the reader's: the view is to be filled, and dropped, before anything else is called. For how much, as
+/// asyncio says, is of no interest.
+PyObject* get_buffer(PyObject* self, PyObject* const* /*arguments*/, Py_ssize_t /*count*/) {
   return guarded([&] {
     const std::span<std::uint8_t> room = client_of(self).prepare();
     return PyMemoryView_FromMemory(reinterpret_cast<char*>(room.data()), static_cast<Py_ssize_t>(room.size()),
@@ -162,12 +163,13 @@ PyObject* get_buffer(PyObject* self, PyObject*) {
   });
 }
 
+/// What has come of them: Client::News, as a number.
 PyObject* commit(PyObject* self, PyObject* bytes) {
   return guarded([&]() -> PyObject* {
     std::size_t count = 0;
     if (!read_number(bytes, count)) return nullptr;
     client_of(self).commit(count);
-    return none();
+    return PyLong_FromLong(static_cast<long>(client_of(self).news()));
   });
 }
 
@@ -180,7 +182,7 @@ PyObject* handle_time(PyObject* self, PyObject*) {
 
 /// Seconds from now, or None.
 PyObject* deadline(PyObject* self, PyObject*) {
-  const Deadline next = client_of(self).deadline();
+  const Deadline next = client_of(self).tell_deadline();
   if (next == Deadline::max()) return none();
   const Deadline now = std::chrono::steady_clock::now();
   return PyFloat_FromDouble(next <= now ? 0.0 : std::chrono::duration<double>(next - now).count());
@@ -192,6 +194,19 @@ PyObject* output(PyObject* self, PyObject*) {
     constexpr std::size_t kPieceBytes = 256u << 10;  // as much as a socket takes at once
     const ByteView piece = client_of(self).output();
     return to_bytes({reinterpret_cast<const char*>(piece.data()), std::min(piece.size(), kPieceBytes)});
+  });
+}
+
+/// The same, counted as written.
+PyObject* take_output(PyObject* self, PyObject*) {
+  Client& client = client_of(self);
+  client.gathering().begin_writing();
+  PyObject* const piece = output(self, nullptr);
+  if (piece == nullptr) return nullptr;
+  const Ref kept(piece);
+  return guarded([&] {
+    if (const Py_ssize_t size = PyBytes_GET_SIZE(piece); size != 0) client.consume(static_cast<std::size_t>(size));
+    return Ref::to(piece).release();
   });
 }
 
@@ -255,6 +270,13 @@ PyObject* multicast_gathering(PyObject* self, PyObject* const* arguments, Py_ssi
     const Gathering::Next next = client.gathering().sent(std::chrono::steady_clock::now(), client.output_size());
     return PyLong_FromLong(-static_cast<long>(next));
   });
+}
+
+/// The same of what else was asked: what is to be done.
+PyObject* gather(PyObject* self, PyObject*) {
+  Client& client = client_of(self);
+  return PyLong_FromLong(
+      -static_cast<long>(client.gathering().sent(std::chrono::steady_clock::now(), client.output_size())));
 }
 
 PyObject* begin_writing(PyObject* self, PyObject*) {
@@ -629,7 +651,7 @@ bool asks_can_send(Client& client) { return client.can_send(); }
 bool asks_events(Client& client) { return client.has_events(); }
 bool asks_finished(Client& client) { return client.is_finished(); }
 bool asks_outcomes(Client& client) { return client.has_outcomes(); }
-bool asks_takes(Client& client) { return client.takes_bytes(); }
+bool asks_takes(Client& client) { return client.tell_takes_bytes(); }
 bool asks_wants(Client& client) { return client.wants_owner(); }
 bool asks_ends(Client& client) { return client.ends_output(); }
 bool asks_left(Client& client) { return client.has_left_all(); }
@@ -657,14 +679,16 @@ PyMethodDef methods[] = {{"start", alone<start>, METH_NOARGS, nullptr},
                          {"failed", as_fastcall<failed>(), METH_FASTCALL, nullptr},
                          {"end_stream", as_fastcall<end_stream>(), METH_FASTCALL, nullptr},
                          {"give_up", as_fastcall<give_up>(), METH_FASTCALL, nullptr},
-                         {"get_buffer", alone<get_buffer>, METH_NOARGS, nullptr},
+                         {"get_buffer", as_fastcall<get_buffer>(), METH_FASTCALL, nullptr},
                          {"commit", alone<commit>, METH_O, nullptr},
                          {"handle_time", alone<handle_time>, METH_NOARGS, nullptr},
                          {"deadline", alone<deadline>, METH_NOARGS, nullptr},
                          {"output", alone<output>, METH_NOARGS, nullptr},
+                         {"take_output", alone<take_output>, METH_NOARGS, nullptr},
                          {"consume", alone<consume>, METH_O, nullptr},
                          {"multicast", as_fastcall<multicast>(), METH_FASTCALL, nullptr},
                          {"multicast_gathering", as_fastcall<multicast_gathering>(), METH_FASTCALL, nullptr},
+                         {"gather", alone<gather>, METH_NOARGS, nullptr},
                          {"begin_writing", alone<begin_writing>, METH_NOARGS, nullptr},
                          {"wrote", alone<wrote>, METH_NOARGS, nullptr},
                          {"set_polled", alone<set_polled>, METH_O, nullptr},

@@ -7,18 +7,20 @@ namespace spindle::python {
 
 namespace {
 
-/// `EventStream(session, wait, attend)`: `wait()` gives a future that is done when there may be another event,
-/// `attend()` does what taking one has given the owner to do.
+/// `EventStream(session, wait, attend, most)`: `wait()` gives a future that is done when there may be another event,
+/// `attend()` does what taking one has given the owner to do. It gives events one by one where `most` is 0, and
+/// otherwise lists of them, of no more than that.
 struct StreamObject {
   PyObject base;
   PyObject* session;
   PyObject* wait;
   PyObject* attend;
+  std::size_t most;
   PyObject* next;  // a NextEvent that may be used again
 };
 
-/// What one `__anext__` gives: awaited, it takes an event in one step, behind a wait where there is none. Who is
-/// cancelled while it waits has taken none.
+/// What one `__anext__` gives: awaited, it takes an event, or a list of them, in one step, behind a wait where there is
+/// none. Who is cancelled while it waits has taken none.
 struct NextObject {
   PyObject base;
   StreamObject* stream;
@@ -89,7 +91,22 @@ Step begin_waiting(NextObject* self) {
   return Step::failed;
 }
 
-/// An event in `result`, or what the loop is to be given.
+/// The event, or a list of it and those that follow; null with an exception. The session is the caller's alone.
+PyObject* to_result(const SessionObject& session, std::size_t most, Event&& first) {
+  PyObject* const event = to_python(session.message_type, std::move(first));
+  if (most == 0 || event == nullptr) return event;
+  const Ref kept(event);
+  Ref list(PyList_New(0));
+  if (!list || PyList_Append(list.get(), event) != 0) return nullptr;
+  Event next;
+  while (--most != 0 && session.client->take(next)) {
+    const Ref object(to_python(session.message_type, std::move(next)));
+    if (!object || PyList_Append(list.get(), object.get()) != 0) return nullptr;
+  }
+  return list.release();
+}
+
+/// What is taken in `result`, or what the loop is to be given.
 Step step(NextObject* self, PyObject*& result) {
   for (;;) {
     if (self->waiting != nullptr) {
@@ -99,16 +116,16 @@ Step step(NextObject* self, PyObject*& result) {
     const SessionObject* const session = session_of(self->stream->session);
     if (session == nullptr) return Step::failed;
     bool is_taken = false, is_finished = false, wants_owner = false;
-    Event event;
     {
       const Alone one(self->stream->session);
       Client& client = *session->client;
+      Event event;
       is_taken = client.take(event);
+      if (is_taken) result = to_result(*session, self->stream->most, std::move(event));
       is_finished = client.is_finished();
       wants_owner = client.wants_owner();
     }
     if (is_taken) {
-      result = to_python(session->message_type, std::move(event));
       if (result != nullptr && wants_owner) {
         const Ref done(PyObject_CallNoArgs(self->stream->attend));
         if (!done) Py_CLEAR(result);
@@ -213,13 +230,19 @@ PyType_Spec next_spec = {"spindle._engine.NextEvent", sizeof(NextObject), 0, Py_
 
 PyObject* make_stream(PyTypeObject* type, PyObject* arguments, PyObject*) {
   PyObject *session = nullptr, *wait = nullptr, *attend = nullptr;
-  if (PyArg_UnpackTuple(arguments, "EventStream", 3, 3, &session, &wait, &attend) == 0) return nullptr;
+  Py_ssize_t most = 0;
+  if (PyArg_ParseTuple(arguments, "OOOn", &session, &wait, &attend, &most) == 0) return nullptr;
   if (session_of(session) == nullptr) return nullptr;
+  if (most < 0) {
+    PyErr_SetString(PyExc_ValueError, "a list holds one event at least");
+    return nullptr;
+  }
   PyObject* const object = type->tp_alloc(type, 0);
   if (object == nullptr) return nullptr;
   stream_of(object)->session = Ref::to(session).release();
   stream_of(object)->wait = Ref::to(wait).release();
   stream_of(object)->attend = Ref::to(attend).release();
+  stream_of(object)->most = static_cast<std::size_t>(most);
   return object;
 }
 

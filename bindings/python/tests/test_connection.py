@@ -205,6 +205,8 @@ class Iterating(WithDaemon):
             if len(got) == 1000:
                 break
         self.assertEqual([str(i).encode() for i in range(1000)], got)
+        with self.assertRaises(ValueError):
+            self.ann.batches(most=0)
 
     async def test_does_not_wait_with_a_timeout_of_nothing(self):
         with self.assertRaises(spindle.TimedOut):
@@ -293,7 +295,7 @@ class Failing(unittest.IsolatedAsyncioTestCase):
         class Owner(LinkOwner):
             buffer = bytearray(100)
 
-            def get_buffer(self):
+            def get_buffer(self, sizehint):
                 return memoryview(self.buffer)
 
             def buffer_updated(self, count):
