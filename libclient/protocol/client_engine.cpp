@@ -104,7 +104,10 @@ void ClientEngine::settle_replies(EventReader::News& news) {
   auto channel = news.channels.begin();
   const auto tell_channels = [&](std::size_t up_to) {
     for (; channel != news.channels.end() && channel->before <= up_to; ++channel) {
-      inserted += tell_channel_news(std::move(channel->news), channel->before + inserted) ? 1 : 0;
+      const std::size_t before = channel->before + inserted;
+      auto* const said = std::get_if<BulkNews>(&channel->news);
+      inserted += said != nullptr ? tell_channel_news(std::move(*said), before)
+                                  : tell_channels_left(std::get<std::string>(channel->news), before);
     }
   };
   for (auto& [reply, before, flow, view] : news.replies) {
@@ -139,18 +142,26 @@ void ClientEngine::settle_replies(EventReader::News& news) {
   tell_channels(SIZE_MAX);
 }
 
-bool ClientEngine::tell_channel_news(BulkNews&& news, std::size_t before) {
+// How many events that has made; the same below.
+std::size_t ClientEngine::tell_channel_news(BulkNews&& news, std::size_t before) {
   const auto* offered = std::get_if<BulkOffered>(&news);
   const auto* token = std::get_if<BulkToken>(&news);
   const std::uint32_t request = offered != nullptr ? offered->request : token != nullptr ? token->request : 0;
   if (request != 0 && !writer_.settle_channel(request)) {
     reader_.end(Errc::unexpected_frame, "the daemon answered a request that was not made");
-    return false;
+    return 0;
   }
-  if (observer_ == nullptr) return false;
+  if (observer_ == nullptr) return 0;
   std::optional<Event> event = observer_->channel_news(std::move(news), before);
   if (event) reader_.insert_event(before, *std::move(event));
-  return event.has_value();
+  return event ? 1 : 0;
+}
+
+std::size_t ClientEngine::tell_channels_left(std::string_view group, std::size_t before) {
+  if (observer_ == nullptr) return 0;
+  std::vector<Event> events = observer_->channels_left(group);
+  for (Event& each : events) reader_.insert_event(before++, std::move(each));
+  return events.size();
 }
 
 void ClientEngine::settle_feeds(const EventReader::News& news) {

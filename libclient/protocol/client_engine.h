@@ -22,6 +22,8 @@ class RequestObserver {
   /// It came before the event of that index, of those that take_events() gives next, not counting answers to `ask`.
   /// What is returned stands there as an event.
   virtual std::optional<Event> channel_news(BulkNews /*news*/, std::size_t /*before*/) { return std::nullopt; }
+  /// The client is no member of the group any more, and has been told so. What is returned stands behind that.
+  virtual std::vector<Event> channels_left(std::string_view /*group*/) { return {}; }
   /// The daemon has refused to open the feed that was asked for under that number.
   virtual void feed_refused(std::uint32_t /*request*/, std::error_code /*error*/) {}
   /// It refers to bytes that stay during the call.
@@ -123,7 +125,8 @@ class ClientEngine {
   void settle_replies(EventReader::News& news);
   void settle_feeds(const EventReader::News& news);
   /// Whether an event stands at that place now.
-  bool tell_channel_news(BulkNews&& news, std::size_t before);
+  std::size_t tell_channel_news(BulkNews&& news, std::size_t before);
+  std::size_t tell_channels_left(std::string_view group, std::size_t before);
   void settle_admitted(const EventReader::News& news);
   void settle_taken(const EventReader::News& news);
   void settle_confirmed(const EventReader::News& news);

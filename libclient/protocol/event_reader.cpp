@@ -316,6 +316,7 @@ void EventReader::add_view(const GroupViewFrame& view, std::size_t bytes) {
     return;
   }
   add_event(std::move(event), 2 * bytes + names * sizeof(std::string));
+  if (view.form == ViewForm::farewell) news_.channels.push_back({std::string(view.group), events_.size()});
   news_.has_views = true;
   has_news_ = true;
 }

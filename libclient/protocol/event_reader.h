@@ -41,8 +41,9 @@ class EventReader {
     std::vector<PlacedReply> replies;
     std::vector<Admitted> admitted;
     std::vector<Confirmed> confirmed;
+    /// Of bulk channels, or the name of a group: the client is a member of it no more.
     struct PlacedChannelNews {
-      BulkNews news;
+      std::variant<BulkNews, std::string> news;
       std::size_t before = 0;  // the index of the event that it came before
     };
     std::vector<PlacedChannelNews> channels;

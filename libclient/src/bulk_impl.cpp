@@ -223,7 +223,7 @@ std::optional<Event> Bulk::Impl::take(protocol::BulkOffered& offered) {
     }
     return std::nullopt;
   }
-  known->second = {offered.request != 0, false, terms.name, terms.kind, terms.layout, offered.root, {}};
+  known->second = {offered.request != 0, false, offered.group, terms.name, terms.kind, terms.layout, offered.root, {}};
   if (offered.request != 0) {
     const auto pending = pending_.find(offered.request);
     if (pending == pending_.end()) return std::nullopt;
@@ -273,6 +273,20 @@ std::optional<Event> Bulk::Impl::take(protocol::BulkEnded& ended) {
   const bool discards = ended.why == protocol::BulkEnd::cancelled;
   io_.run_soon([id = ended.channel, discards](BulkIo& io) { io.end(id, discards); });
   return event;
+}
+
+// Those that the client has offered itself go on.
+std::vector<Event> Bulk::Impl::channels_left(std::string_view group) {
+  const Lock lock(mutex_);
+  std::vector<Event> events;
+  std::erase_if(known_, [&](const auto& each) {
+    const auto& [id, known] = each;
+    if (known.is_own || known.group != group) return false;
+    events.push_back(BulkEnded{to_public(id), BulkEnded::Cause::left, {}, {}});
+    io_.run_soon([id = id](BulkIo& io) { io.end(id, false); });
+    return true;
+  });
+  return events;
 }
 
 std::optional<Event> Bulk::Impl::take(protocol::BulkReturned& returned) {

@@ -46,6 +46,7 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
   struct Known {
     bool is_own = false;
     bool is_taken = false;  // accepted or refused
+    std::string group;
     std::string name;
     protocol::ContentKind kind = protocol::ContentKind::bytes;
     bulk::ContentLayout layout;
@@ -55,6 +56,7 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
 
   // ChannelListener
   std::optional<Event> channel_news(protocol::BulkNews news) override;
+  std::vector<Event> channels_left(std::string_view group) override;
   void channel_answered(std::uint32_t request, std::error_code error) override;
   void session_began_anew() override;
   void session_ended(std::error_code error) override;

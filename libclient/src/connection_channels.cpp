@@ -66,6 +66,10 @@ std::optional<Event> Connection::Impl::channel_news(protocol::BulkNews news, std
   return channels_ != nullptr ? channels_->channel_news(std::move(news)) : std::nullopt;
 }
 
+std::vector<Event> Connection::Impl::channels_left(std::string_view group) {
+  return channels_ != nullptr ? channels_->channels_left(group) : std::vector<Event>();
+}
+
 void Connection::Impl::session_began_anew() {
   if (channels_ != nullptr) channels_->session_began_anew();
   if (!closing_) feeds_.begin_anew();

@@ -136,6 +136,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   void answered(protocol::Requests::Number number, Answers answers) override;
   void channel_answered(std::uint32_t request, std::error_code error) override;
   std::optional<Event> channel_news(protocol::BulkNews news, std::size_t before) override;
+  std::vector<Event> channels_left(std::string_view group) override;
   void feed_refused(std::uint32_t request, std::error_code error) override;
   void feed_news(const protocol::FeedNews& news) override;
   void group_left(std::string_view group) override { feeds_.note_left(group); }

@@ -102,6 +102,7 @@ TEST(CInterface, HasTheNumbersOfTheLibrary) {
   EXPECT_EQ(SPINDLE_BULK_ABANDONED, static_cast<int>(Cause::abandoned));
   EXPECT_EQ(SPINDLE_BULK_ELSEWHERE, static_cast<int>(Cause::elsewhere));
   EXPECT_EQ(SPINDLE_BULK_DISCONNECTED, static_cast<int>(Cause::disconnected));
+  EXPECT_EQ(SPINDLE_BULK_LEFT, static_cast<int>(Cause::left));
   EXPECT_EQ(SPINDLE_FEED_ORDERED, static_cast<int>(ListenOptions::Delivery::ordered));
   EXPECT_EQ(SPINDLE_FEED_IMMEDIATE, static_cast<int>(ListenOptions::Delivery::immediate));
   EXPECT_EQ(SPINDLE_FEED_LOST, static_cast<int>(FeedGap::Cause::lost));

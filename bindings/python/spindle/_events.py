@@ -99,6 +99,7 @@ class BulkEndedCause(enum.Enum):
     ABANDONED = "abandoned"  # the source is gone, nobody has the content, and nothing has happened for a minute
     ELSEWHERE = "elsewhere"  # daemons that were apart and are back know that it has ended
     DISCONNECTED = "disconnected"  # the session of this client that offered it is gone; others may go on
+    LEFT = "left"  # this client is a member of the group no more; others may go on
 
 
 class ChannelId(NamedTuple):

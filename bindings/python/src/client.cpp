@@ -196,6 +196,12 @@ std::optional<Event> Client::channel_news(protocol::BulkNews news, std::size_t) 
   return event;
 }
 
+std::vector<Event> Client::channels_left(std::string_view group) {
+  std::vector<Event> events;
+  if (desk_ != nullptr) desk_->tell([&](ChannelListener& listener) { events = listener.channels_left(group); });
+  return events;
+}
+
 void Client::session_began_anew() {
   if (desk_ != nullptr) desk_->tell([](ChannelListener& listener) { listener.session_began_anew(); });
   feeds_.begin_anew();

@@ -165,6 +165,7 @@ class Client final : private protocol::RequestObserver {
   }
   void channel_answered(std::uint32_t request, std::error_code error) override;
   std::optional<Event> channel_news(protocol::BulkNews news, std::size_t before) override;
+  std::vector<Event> channels_left(std::string_view group) override;
   void feed_refused(std::uint32_t request, std::error_code error) override { feeds_.refused(request, error); }
   void feed_news(const protocol::FeedNews& news) override { feeds_.take(now(), news); }
   void group_left(std::string_view group) override { feeds_.note_left(group); }

@@ -222,6 +222,7 @@ struct BulkEnded {
     abandoned = 3,     ///< the source is gone, nobody has the content, and nothing has happened for a minute
     elsewhere = 4,     ///< daemons that were apart and are back know that it has ended
     disconnected = 5,  ///< the session of this client that offered it is gone; others may go on
+    left = 6,          ///< this client is a member of the group no more; others may go on
   };
   ChannelId channel;
   Cause cause = Cause::over;
@@ -241,6 +242,8 @@ constexpr std::string_view to_string(BulkEnded::Cause cause) {
       return "elsewhere";
     case BulkEnded::Cause::disconnected:
       return "disconnected";
+    case BulkEnded::Cause::left:
+      return "left";
   }
   return "unknown";
 }

@@ -4,7 +4,7 @@ from .outcome import outcome
 
 KINDS = {"bytes", "file", "directory", "stream"}
 SINKS = {"memory", "file", "directory", "stream"}
-CAUSES = {"cancelled", "over", "abandoned", "elsewhere", "disconnected"}
+CAUSES = {"cancelled", "over", "abandoned", "elsewhere", "disconnected", "left"}
 LISTS = {"done", "refused", "failed"}
 GONE = ("done", "failed", "refused", "missing")
 

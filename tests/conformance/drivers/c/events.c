@@ -13,7 +13,7 @@ static const char* const kContents[] = {"bytes", "file", "directory"};
 static const char* const kGaps[] = {"lost", "slow"};
 static const char* const kCloses[] = {"closed", "lost", "denied", "left"};
 static const char* const kLimits[] = {"start", "link", "source", "maximum", "share"};
-static const char* const kEnds[] = {"none", "cancelled", "over", "abandoned", "elsewhere", "disconnected"};
+static const char* const kEnds[] = {"none", "cancelled", "over", "abandoned", "elsewhere", "disconnected", "left"};
 
 static void add_groups(answer* to, const spindle_event* event) {
   size_t i;

@@ -22,6 +22,8 @@ public record BulkEnded(ChannelId channel, Cause cause, Optional<Code> code, Str
     /** Daemons that were apart and are back know that it has ended. */
     ELSEWHERE,
     /** The session of this client that offered it is gone; others may go on. */
-    DISCONNECTED
+    DISCONNECTED,
+    /** This client is a member of the group no more; others may go on. */
+    LEFT
   }
 }

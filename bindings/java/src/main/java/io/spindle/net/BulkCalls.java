@@ -62,6 +62,7 @@ final class BulkCalls implements Bulk, BulkIo.Session {
   /** A channel that has not ended. */
   private static final class Known {
     final boolean isOwn;
+    final Name group;
     final String name;
     final ContentKind kind;
     ContentLayout layout;
@@ -72,6 +73,7 @@ final class BulkCalls implements Bulk, BulkIo.Session {
 
     Known(BulkNews.Offered offered) {
       isOwn = offered.request() != 0;
+      group = offered.group();
       name = offered.terms().name();
       kind = offered.terms().kind();
       layout = offered.terms().layout();
@@ -353,18 +355,35 @@ final class BulkCalls implements Bulk, BulkIo.Session {
       return null;
     }
     // A content that its source has taken back is of no use to anybody.
-    boolean discards = ended.why() == BulkEnded.Cause.CANCELLED;
-    io.runSoon(() -> io.end(ended.channel(), discards));
-    if (found.future != null) {
-      var why = new SpindleException(Code.UNKNOWN_CHANNEL);
-      complete(() -> found.future.completeExceptionally(why));
-    }
+    end(ended.channel(), found, ended.why() == BulkEnded.Cause.CANCELLED);
     Optional<StoreException> failure = Optional.ofNullable(found.failure);
     return new BulkEnded(
         ended.channel(),
         ended.why(),
         failure.map(StoreException::code),
         failure.map(StoreException::getMessage).orElse(""));
+  }
+
+  /** The client is no member of the group any more. What it has offered itself goes on. */
+  List<Event> left(Name group) {
+    List<Event> events = new ArrayList<>();
+    for (var each = known.entrySet().iterator(); each.hasNext(); ) {
+      var entry = each.next();
+      if (!entry.getValue().isOwn && entry.getValue().group.equals(group)) {
+        each.remove();
+        end(entry.getKey(), entry.getValue(), false);
+        events.add(new BulkEnded(entry.getKey(), BulkEnded.Cause.LEFT, Optional.empty(), ""));
+      }
+    }
+    return events;
+  }
+
+  private void end(ChannelId channel, Known found, boolean discards) {
+    io.runSoon(() -> io.end(channel, discards));
+    if (found.future != null) {
+      var why = new SpindleException(Code.UNKNOWN_CHANNEL);
+      complete(() -> found.future.completeExceptionally(why));
+    }
   }
 
   void answered(int request, Code error) {

@@ -12,6 +12,7 @@ import io.spindle.protocol.ClientSession;
 import io.spindle.protocol.Observer;
 import io.spindle.protocol.SessionOptions;
 import java.nio.channels.Selector;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -345,6 +346,11 @@ final class ConnectionState implements Observer {
   @Override
   public Event channelNews(BulkNews news, int before) {
     return channels == null ? null : channels.take(news);
+  }
+
+  @Override
+  public List<Event> channelsLeft(Name group) {
+    return channels == null ? List.of() : channels.left(group);
   }
 
   @Override

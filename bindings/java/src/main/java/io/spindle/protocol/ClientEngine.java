@@ -180,6 +180,14 @@ public final class ClientEngine {
 
   /** Gives how many events come of it. */
   private int tellChannelNews(EventReader.News.PlacedChannelNews placed, int inserted) {
+    int place = placed.before() + inserted;
+    if (placed.news() == null) {
+      List<Event> ended = observer.channelsLeft(placed.left());
+      for (Event each : ended) {
+        reader.insertEvent(place++, each);
+      }
+      return ended.size();
+    }
     int request =
         placed.news() instanceof BulkNews.Offered offered
             ? offered.request()
@@ -188,7 +196,6 @@ public final class ClientEngine {
       reader.end(Code.UNEXPECTED_FRAME, "the daemon answered a request that was not made");
       return 0;
     }
-    int place = placed.before() + inserted;
     Event event = observer.channelNews(placed.news(), place);
     if (event == null) {
       return 0;

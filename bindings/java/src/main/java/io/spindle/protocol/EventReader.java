@@ -53,8 +53,11 @@ public final class EventReader {
 
     record Confirmed(int request, long taken) {}
 
-    /** `before`: the index of the event that it came before. */
-    record PlacedChannelNews(BulkNews news, int before) {}
+    /**
+     * `before`: the index of the event that it came before. `news`: null where the client is no member of the group
+     * `left` any more.
+     */
+    record PlacedChannelNews(BulkNews news, Name left, int before) {}
 
     /** `before`: the index of the feed news that it came before. */
     record Farewell(Name group, int before) {}
@@ -497,6 +500,9 @@ public final class EventReader {
     }
     int names = members.size() + joined.size() + left.size() + apart.size() + view.vsSet().size();
     addEvent(view, VIEW_BYTES + size + (long) names * NAME_BYTES);
+    if (what == ViewForm.FAREWELL) {
+      news().channels.add(new News.PlacedChannelNews(null, group, events.size()));
+    }
     news().hasViews = true;
     return true;
   }
@@ -751,7 +757,7 @@ public final class EventReader {
       partialComplete = complete;
       return true;
     }
-    news().channels.add(new News.PlacedChannelNews(complete != null ? complete : told, events.size()));
+    news().channels.add(new News.PlacedChannelNews(complete != null ? complete : told, null, events.size()));
     return true;
   }
 

@@ -3,7 +3,9 @@ package io.spindle.protocol;
 import io.spindle.Answers;
 import io.spindle.Code;
 import io.spindle.Event;
+import io.spindle.Name;
 import io.spindle.RequestFailed;
+import java.util.List;
 
 /** Told of what becomes of requests, for callers that wait for one of them. It is called within `settle`. */
 public interface Observer {
@@ -21,6 +23,11 @@ public interface Observer {
   /** What the program is to be given in the place of the news, or null. `before`: the index of the event behind it. */
   default Event channelNews(BulkNews news, int before) {
     return null;
+  }
+
+  /** The client is no member of the group any more, and has been told so. What is given stands behind that. */
+  default List<Event> channelsLeft(Name group) {
+    return List.of();
   }
 
   /** There is a new session: what was asked of channels in the former one is not answered any more. */
