@@ -52,6 +52,26 @@ void IncomingStream::retain(std::uint64_t number, const Slice& body) {
   kept.head = body;
 }
 
+void IncomingStream::copy_retained(std::uint64_t first, std::size_t bytes_max, SlabPool& pool) {
+  std::size_t bytes = 0;
+  std::size_t begin = retained_.size();
+  while (begin != 0 && retained_[begin - 1].number >= first) {
+    bytes += retained_[--begin].size();
+    if (bytes >= bytes_max) return;
+  }
+  for (; begin < retained_.size(); ++begin) {
+    Slice& body = retained_[begin].head;
+    if (!copies_ || copies_->capacity() - copied_ < body.size()) {
+      copies_ = pool.take(body.size());
+      copied_ = 0;
+    }
+    std::uint8_t* const at = copies_->bytes() + copied_;
+    std::copy_n(body.data(), body.size(), at);
+    copied_ += body.size();
+    body = Slice(copies_, at, body.size());
+  }
+}
+
 bool IncomingStream::follow(std::uint64_t number, Delivery& delivery) {
   // `number` itself may have been addressed elsewhere while an earlier message of the same sender waits here. Who waits
   // is not known by sender, so the message goes behind all that could be it.
@@ -77,6 +97,7 @@ void IncomingStream::release(std::uint64_t line) {
   while (!retained_.empty() && retained_.front().number <= line) {
     retained_bytes_ -= retained_.pop_front().size();
   }
+  if (retained_.empty()) copies_.reset();
 }
 
 }  // namespace spindled

@@ -47,6 +47,9 @@ class IncomingStream {
   /// The same of an ordered message, which waits for its place from then on.
   void accept_ordered(const BodyHead& head, Slice first, Slice rest);
   void retain(std::uint64_t number, const Slice& body);
+  /// Where what is kept from `first` on has less than `bytes_max`, it is copied, side by side with what was before, and
+  /// lets go of the slabs in which it came.
+  void copy_retained(std::uint64_t first, std::size_t bytes_max, SlabPool& pool);
   /// Nothing up to `number` is addressed to this daemon and has not arrived.
   void advance_to(std::uint64_t number) { high_ = std::max(high_, number); }
 
@@ -88,6 +91,8 @@ class IncomingStream {
   std::uint64_t high_ = 0;
   Ring<RetainedBody> retained_;
   std::size_t retained_bytes_ = 0;
+  SlabRef copies_;          // the slab that copies are put into, while anything is kept
+  std::size_t copied_ = 0;  // bytes of it in use
   Ring<PendingMessage> ordered_;
   std::uint64_t ordered_passed_ = 0;
   std::size_t ordered_bytes_ = 0;

@@ -146,7 +146,7 @@ void Order::data_received(Time now, Slice bytes) {
                        state_.view.members[body->head.origin].name, stream.high());
       return;
     }
-    stream.retain(body->head.number, bytes);
+    state_.retention.retain(state_.incoming, body->head.origin, body->head.number, bytes);
   }
   bytes.remove_prefix(body->content_offset);
   take_content(now, body->head, std::move(bytes), Slice());
@@ -288,7 +288,7 @@ void Order::take_retransmitted(Time now, Recovery::Streams streams) {
     const std::optional<Body> body = read_body(bytes.view());
     IncomingStream& stream = state_.incoming[body->head.origin];
     if (body->head.number <= stream.high()) continue;
-    stream.retain(body->head.number, bytes);
+    state_.retention.retain(state_.incoming, body->head.origin, body->head.number, bytes);
     take_content(now, body->head, bytes.part(body->content_offset), Slice());
   }
 }

@@ -9,6 +9,7 @@ void OrderState::open(const View& next) {
   own = OwnStream(view.size(), view.self, start);
   incoming.clear();
   while (incoming.size() < view.size()) incoming.emplace_back(start);
+  retention.restart(view.size());
   order = OrderLog(start);
   phase = Phase::open;
 }

@@ -12,6 +12,7 @@
 #include "daemon/order/order_log.h"
 #include "daemon/order/order_observer.h"
 #include "daemon/order/own_stream.h"
+#include "daemon/order/retention.h"
 #include "daemon/overlay/stream_transport.h"
 
 namespace spindled {
@@ -27,7 +28,8 @@ struct OrderState {
         transport(below),
         above(layer_above),
         observer(observed_by),
-        held_up(context, above) {
+        held_up(context, above),
+        retention(context.slabs) {
     handlers.fill(&above);
   }
   OrderState(const OrderState&) = delete;
@@ -84,6 +86,7 @@ struct OrderState {
   std::uint64_t epoch = 0;               // counts the views installed here
   OwnStream own;                         // what this daemon originates
   std::vector<IncomingStream> incoming;  // per member, this daemon included
+  Retention retention;                   // what is kept of these
   OrderLog order;
 };
 

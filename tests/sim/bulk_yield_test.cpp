@@ -259,6 +259,22 @@ TEST_F(BulkYield, KeepsLessWhereMemoryIsShort) {
   EXPECT_LE(largest, kMemoryBytesLeast * 3 / 4);
 }
 
+// They are kept for half a minute, each where it was read, in a slab that is full of content otherwise.
+TEST_F(BulkYield, FewMessagesAmongContentKeepNoSlabs) {
+  begin_on_one_path(8);
+  if (HasFatalFailure()) return;
+  const BulkChannelId id = offer(0, 8'000'000);
+  for (int i = 0; i < 500 && bulk_[1]->received(id) == nullptr; ++i) {
+    sender_->multicast({"ordered"}, {.size = 10, .self_discard = true});
+    sim().run_for(30ms);
+  }
+  ASSERT_NE(bulk_[1]->received(id), nullptr);
+  EXPECT_GT(received_, 80u);
+  members_[0]->cancel(id);
+  sim().run_for(2s);
+  EXPECT_LE(sim().host(1).node().memory().slabs, 8 * SlabPool::kLargeBytes);
+}
+
 TEST_F(BulkYield, CountsWhatItDoes) {
   begin(7, Shape::ring, 4);
   sim().network().set_path(0, 1, narrow_path(5'000'000));
