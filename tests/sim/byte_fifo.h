@@ -20,6 +20,15 @@ class ByteFifo {
     head_ = 0;
   }
 
+  /// Takes them as they are where there are no others.
+  void push(std::vector<std::uint8_t>&& bytes) {
+    if (empty()) {
+      bytes_ = std::move(bytes);
+      head_ = 0;
+    } else {
+      push(spindle::ByteView(bytes));
+    }
+  }
   void push(spindle::ByteView bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
   spindle::ByteView front() const { return {bytes_.data() + head_, size()}; }
   void pop(std::size_t count) {

@@ -1,11 +1,13 @@
 // The virtual clock of a simulation and what is going to happen on it.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <vector>
 
 #include "daemon/base/time.h"
+#include "tests/sim/event_action.h"
 
 namespace spindled::sim {
 
@@ -13,7 +15,7 @@ namespace spindled::sim {
 /// heap breaks ties.
 class EventQueue {
  public:
-  using Action = std::function<void()>;
+  using Action = EventAction;
 
   Time now() const { return now_; }
   /// Schedules `action`; a time in the past means now.
@@ -32,20 +34,29 @@ class EventQueue {
   // What is moved about in the heap is small: the action stays in its place.
   struct Event {
     Time time;
-    std::uint64_t sequence;
-    std::uint32_t place;  // in `actions_`
+    std::uint64_t order;  // the sequence, and below it the place of the action: no two have the same sequence
+
+    bool operator<(const Event& other) const { return time != other.time ? time < other.time : order < other.order; }
   };
-  static bool later(const Event& a, const Event& b) {
-    return a.time != b.time ? a.time > b.time : a.sequence > b.sequence;
-  }
+  static constexpr unsigned kPlaceBits = 24;
+  static constexpr std::size_t kBlockActions = 256;
+  /// Children of a node of the heap. They lie in one line of the cache or two, and the way down is half as long as that
+  /// of two.
+  static constexpr std::size_t kChildren = 4;
+
+  using Block = std::array<Action, kBlockActions>;
+
+  Action& action(std::uint32_t place) { return (*blocks_[place / kBlockActions])[place % kBlockActions]; }
+  void push(const Event& event);
+  Event pop();
 
   // Far from zero, which stands for "no time" in the core.
   Time now_{std::chrono::hours(1)};
   std::uint64_t scheduled_ = 0;
   std::uint64_t happened_ = 0;
-  std::vector<Event> heap_;
-  std::vector<Action> actions_;
-  std::vector<std::uint32_t> free_;  // places in `actions_`
+  std::vector<Event> heap_;  // the earliest first
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<std::uint32_t> free_;  // places of actions
 };
 
 }  // namespace spindled::sim

@@ -212,8 +212,17 @@ class Network {
   Wire& wire(HostIndex from, HostIndex to);
   bool is_blocked(const Wire& wire) const;
   Duration delay(Wire& wire);
-  End* find(StreamRef end);
-  const End* find(StreamRef end) const;
+  /// A new one, with the next number.
+  std::pair<StreamRef, Stream&> add_stream();
+  End* find(StreamRef end) {
+    Stream* stream = stream_of(end.stream);
+    return stream == nullptr ? nullptr : &stream->ends[end.side];
+  }
+  const End* find(StreamRef end) const {
+    const Stream* stream = stream_of(end.stream);
+    return stream == nullptr ? nullptr : &stream->ends[end.side];
+  }
+  Stream* stream_of(std::uint64_t number) const { return number < numbered_.size() ? numbered_[number] : nullptr; }
   void add_waiting(StreamRef ref, End& end);
   void pump(Wire& wire);
   void pump_all();
@@ -235,7 +244,7 @@ class Network {
   void call_writer(const Wire& wire, StreamRef ref, End& end);
   /// The peer of `sender` has read so many bytes.
   void grow_window(End& sender, const Wire& back, std::size_t bytes);
-  void arrive(StreamRef to, const std::vector<std::uint8_t>& chunk, bool fin);
+  void arrive(StreamRef to, std::vector<std::uint8_t> chunk, bool fin);
   void arrive_at_closed(StreamRef to, End& end, std::size_t bytes);
   void attempt_dial(StreamRef ref, HostIndex target, int attempt);
   void accept(StreamRef ref, HostIndex target, Port port, std::string_view peer);
@@ -252,7 +261,7 @@ class Network {
   std::map<std::pair<HostIndex, HostIndex>, Wire> wires_;
   std::map<std::pair<HostIndex, HostIndex>, std::pair<HostIndex, HostIndex>> shared_;  // whose wire it is
   std::map<std::uint64_t, Stream> streams_;
-  std::uint64_t next_stream_ = 1;
+  std::vector<Stream*> numbered_{nullptr};  // by their numbers, from 1 on; nullptr: gone
   std::uint64_t bytes_carried_ = 0;
 };
 

@@ -7,19 +7,15 @@
 
 namespace spindled::sim {
 
-Network::End* Network::find(StreamRef end) {
-  const auto found = streams_.find(end.stream);
-  return found == streams_.end() ? nullptr : &found->second.ends[end.side];
-}
-
-const Network::End* Network::find(StreamRef end) const {
-  const auto found = streams_.find(end.stream);
-  return found == streams_.end() ? nullptr : &found->second.ends[end.side];
+std::pair<StreamRef, Network::Stream&> Network::add_stream() {
+  const std::uint64_t number = numbered_.size();
+  Stream& stream = streams_[number];
+  numbered_.push_back(&stream);
+  return {StreamRef{number, 0}, stream};
 }
 
 StreamRef Network::dial(HostIndex from, std::string_view address, StreamOwner& owner) {
-  const StreamRef ref{next_stream_++, 0};
-  Stream& stream = streams_[ref.stream];
+  const auto [ref, stream] = add_stream();
   stream.ends[0].owner = &owner;
   stream.ends[0].host = from;
   const auto target =
@@ -53,8 +49,7 @@ void Network::attempt_dial(StreamRef ref, HostIndex target, int attempt) {
 }
 
 StreamRef Network::dial_local(HostIndex host, Port port, std::string peer, StreamOwner& owner) {
-  const StreamRef ref{next_stream_++, 0};
-  Stream& stream = streams_[ref.stream];
+  const auto [ref, stream] = add_stream();
   for (std::size_t side = 0; side < 2; ++side) {
     stream.local[side] = std::make_unique<Wire>();
     stream.local[side]->properties = local_path_;
@@ -168,7 +163,7 @@ void Network::hold(Wire& wire, StreamRef ref, Duration time) {
   wire.busy = true;
   const bool local = wire.from == kLocal && wire.to == kLocal;
   events_->after(time, [this, stream = ref.stream, local, &wire] {
-    if (local && !streams_.contains(stream)) return;  // the wire went with its stream
+    if (local && stream_of(stream) == nullptr) return;  // the wire went with its stream
     wire.busy = false;
     pump(wire);
   });
@@ -198,20 +193,21 @@ bool Network::transmit(Wire& wire, StreamRef ref, End& end) {
   take(wire, ref, end, size, fin);
   const Duration transmission = transmission_time(wire, size);
   wire.last_arrival = std::max(events_->now() + transmission + delay(wire), wire.last_arrival);
-  events_->at(wire.last_arrival, [this, ref, chunk = std::move(chunk), fin] { arrive(ref.peer(), chunk, fin); });
+  events_->at(wire.last_arrival,
+              [this, ref, chunk = std::move(chunk), fin]() mutable { arrive(ref.peer(), std::move(chunk), fin); });
   if (transmission > 0ns) hold(wire, ref, transmission);
   call_writer(wire, ref, end);
   return !end.send.empty();
 }
 
-void Network::arrive(StreamRef to, const std::vector<std::uint8_t>& chunk, bool fin) {
+void Network::arrive(StreamRef to, std::vector<std::uint8_t> chunk, bool fin) {
   End* end = find(to);
   if (end == nullptr) return;
   if (end->owner == nullptr) {
     arrive_at_closed(to, *end, chunk.size());
     return;
   }
-  end->receive.push(chunk);
+  end->receive.push(std::move(chunk));
   end->fin_received = end->fin_received || fin;
   if (end->established) end->owner->stream_readable(to);
 }
@@ -325,12 +321,13 @@ void Network::fail_end(StreamRef ref, Duration after, std::string_view why) {
 }
 
 void Network::forget_if_done(std::uint64_t stream) {
-  const auto found = streams_.find(stream);
-  if (found == streams_.end()) return;
-  for (const End& end : found->second.ends) {
+  const Stream* found = stream_of(stream);
+  if (found == nullptr) return;
+  for (const End& end : found->ends) {
     if (end.owner != nullptr) return;
   }
-  streams_.erase(found);
+  numbered_[stream] = nullptr;
+  streams_.erase(stream);
 }
 
 }  // namespace spindled::sim

@@ -185,10 +185,12 @@ void SimHost::turn() {
   in_turn_ = true;
   do {
     datagrams_waiting_ = 0;
-    for (const Input& input : std::exchange(inputs_, {})) {
+    handled_.swap(inputs_);
+    for (const Input& input : handled_) {
       handle(now, input);
       if (watch_) watch_->handled(*node_);
     }
+    handled_.clear();
   } while (catching_up_ && !inputs_.empty());
   catching_up_ = false;
   if (deadline_ <= now) {

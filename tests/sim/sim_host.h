@@ -1,12 +1,12 @@
 // One simulated host: a daemon, and the driver that runs it on the virtual clock.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/node/node.h"
 #include "tests/sim/daemon_recorder.h"
@@ -176,7 +176,8 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   std::uint64_t turns_ = 0;
   Time deadline_ = kNever;        // asked for, on the node's clock
   Time scheduled_wake_ = kNever;  // the earliest wake event that is scheduled
-  std::deque<Input> inputs_;
+  std::vector<Input> inputs_;
+  std::vector<Input> handled_;         // in this turn; between turns it is empty, and keeps its room
   std::size_t datagrams_waiting_ = 0;  // in `inputs_`
   std::map<StreamRef, Connection> connections_;
   std::map<StreamRef, std::vector<std::string>> expected_;  // identities, where there are some
