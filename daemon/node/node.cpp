@@ -217,7 +217,7 @@ std::optional<LinkInfo> Node::link_to(std::string_view neighbour) const {
 NodeMemory Node::memory() const {
   const Order& order = layers_->order;
   NodeMemory memory;
-  memory.own_stream = order.unstable_bytes();
+  memory.own_stream = own_stream_bytes();
   memory.foreign_stream = order.foreign_bytes_max();
   memory.view_ends = !order.is_open();
   memory.retained = order.retained_bytes();
@@ -244,14 +244,14 @@ NodeMemory Node::memory() const {
   memory.sessions_held = sum.held;
   memory.sessions_queued = sum.queued;
   memory.feeds = layers_->feeds.memory_bytes();
-  memory.feeds_waiting = layers_->feeds.sources().waiting_bytes();
+  memory.feeds_waiting = feeds_waiting_bytes();
   memory.bulk_rings = layers_->bulk.status().rings_bytes();
   memory.bulk_channels = layers_->bulk.status().channels();
   memory.slabs = layers_->context.slabs.bytes_in_use();
   memory.used = layers_->context.memory.used();
   memory.groups = layers_->groups.table().size();
   for (const Group& group : layers_->groups.table()) memory.memberships += group.members.size();
-  memory.sessions = layers_->sessions.table().size();
+  memory.sessions = sessions();
   return memory;
 }
 
@@ -266,6 +266,12 @@ std::size_t Node::waiting_clients() const {
       [&](const Session& session) { count += session.is_waiting() || session.ingress().holds_messages() ? 1 : 0; });
   return count;
 }
+
+std::size_t Node::sessions() const { return layers_->sessions.table().size(); }
+
+std::size_t Node::feeds_waiting_bytes() const { return layers_->feeds.sources().waiting_bytes(); }
+
+std::size_t Node::own_stream_bytes() const { return layers_->order.unstable_bytes(); }
 
 const ChannelRelay* Node::bulk_relay(const spindle::bulk::BulkChannelId& channel) const {
   return layers_->bulk.relay_of(channel);

@@ -120,6 +120,10 @@ class Node {
   NodeWork work() const;
   /// Clients that have sent something that may not enter yet.
   std::size_t waiting_clients() const;
+  /// What `memory` says of sessions, of what waits in feeds and of its own messages, for who asks again and again.
+  std::size_t sessions() const;
+  std::size_t feeds_waiting_bytes() const;
+  std::size_t own_stream_bytes() const;
   /// The established link to this neighbour.
   std::optional<LinkInfo> link_to(std::string_view neighbour) const;
   /// Of a bulk channel, for tests that watch what daemons give each other; null: nothing of it goes through here.

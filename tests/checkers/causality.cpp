@@ -43,10 +43,6 @@ class Deeds {
   }
 
  private:
-  struct KeyHash {
-    std::size_t operator()(const MessageKey& key) const { return key.second; }  // a digest is a hash
-  };
-
   void read(const ClientHistory& client, std::uint32_t number) {
     for (const Sent* sent : events_of<Sent>(client)) {
       if (is_ordered(sent->message.service)) is_sent_[intern(sent->message)] = true;
@@ -96,7 +92,7 @@ class Deeds {
     }
   }
 
-  std::unordered_map<MessageKey, std::uint32_t, KeyHash> ids_;
+  std::unordered_map<MessageKey, std::uint32_t, MessageKeyHash> ids_;
   std::vector<const MessageRecord*> messages_;
   std::vector<bool> is_sent_;
   std::map<Line, std::uint32_t> lines_;

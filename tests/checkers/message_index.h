@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <set>
 #include <string>
@@ -13,10 +14,18 @@
 
 namespace spindled::checkers {
 
-/// What tells messages apart.
-using MessageKey = std::pair<std::string, std::uint64_t>;
+/// What tells messages apart. Digests hardly ever agree, and are compared first.
+struct MessageKey {
+  std::uint64_t digest = 0;
+  std::string sender;
 
-inline MessageKey key_of(const MessageRecord& message) { return {message.sender, message.digest}; }
+  auto operator<=>(const MessageKey&) const = default;
+};
+struct MessageKeyHash {
+  std::size_t operator()(const MessageKey& key) const { return key.digest; }  // a digest is a hash
+};
+
+inline MessageKey key_of(const MessageRecord& message) { return {message.digest, message.sender}; }
 
 inline std::string to_text(const MessageRecord& message) {
   return fmt::format("{} message {:016x} (type {}, {} bytes) of {}", to_string(message.service), message.digest,

@@ -33,7 +33,7 @@ class Sequences {
   }
 
  private:
-  std::map<MessageKey, OrderGraph::Node> nodes_;
+  std::unordered_map<MessageKey, OrderGraph::Node, MessageKeyHash> nodes_;
   std::vector<const MessageRecord*> messages_;
   std::vector<std::pair<OrderGraph::Node, OrderGraph::Node>> edges_;
 };
@@ -43,13 +43,14 @@ struct InGroup {
   const ClientHistory* client = nullptr;
   PlacedDelivery delivery;
 };
-using ByMessage = std::map<MessageKey, std::vector<const InGroup*>>;
+using ByMessage = std::unordered_map<MessageKey, std::vector<const InGroup*>, MessageKeyHash>;
 
 /// Whether all who got the message knew of this receiver, and it of them: a join that is told with the next view of
 /// the network may have come before the message at another side.
 bool was_known_to_all(std::string_view group, const InGroup& receiver, const std::vector<const InGroup*>& all) {
+  const GroupView* const view = receiver.delivery.views.find(group)->second;
   return std::all_of(all.begin(), all.end(), [&](const InGroup* each) {
-    return each->delivery.views.find(group)->second->id == receiver.delivery.views.find(group)->second->id ||
+    return each->delivery.views.find(group)->second->id == view->id ||
            knew_each_other(group, receiver.delivery, receiver.client->name, each->delivery, each->client->name);
   });
 }
@@ -97,7 +98,7 @@ std::map<std::string, std::vector<Time>> signals_of(const History& history) {
 void check_all_clients(const History& history, Violations& violations) {
   if (history.daemons.empty()) return;
   const std::map<std::string, std::vector<Time>> signals = signals_of(history);
-  std::map<MessageKey, Time> sent_at;
+  std::unordered_map<MessageKey, Time, MessageKeyHash> sent_at;
   for (const ClientHistory& client : history.clients) {
     for (const Event& event : client.events) {
       if (const auto* sent = std::get_if<Sent>(&event.what)) sent_at.try_emplace(key_of(sent->message), event.at);

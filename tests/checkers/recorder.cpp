@@ -1,5 +1,9 @@
 #include "tests/checkers/recorder.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 #include "daemon/base/random.h"
 #include "daemon/base/result.h"
 #include "libclient/protocol/header_block.h"
@@ -12,8 +16,12 @@ std::vector<std::uint8_t> make_payload(std::uint32_t client, std::uint64_t count
   std::vector<std::uint8_t> payload(size);
   std::size_t at = 0;
   while (at < size) {
-    std::uint64_t word = random.next();
-    for (std::size_t i = 0; i < 8 && at < size; ++i, word >>= 8) payload[at++] = static_cast<std::uint8_t>(word);
+    const std::uint64_t word = random.next();
+    std::array<std::uint8_t, sizeof word> bytes;
+    spindle::Writer(bytes.data()).u64(word);
+    const std::size_t part = std::min(bytes.size(), size - at);
+    std::memcpy(payload.data() + at, bytes.data(), part);
+    at += part;
   }
   return payload;
 }

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cstdint>
 #include <set>
+#include <unordered_map>
 
 #include "tests/checkers/checkers.h"
 #include "tests/checkers/message_index.h"
@@ -8,20 +10,31 @@ namespace spindled::checkers {
 
 namespace {
 
+/// Messages by number, so that each is looked up once and not for each pair of receivers.
+using Numbers = std::unordered_map<MessageKey, std::uint32_t, MessageKeyHash>;
+
 struct Receiver {
   const ClientHistory* client = nullptr;
   std::vector<PlacedDelivery> ordered;
-  std::map<MessageKey, std::size_t> places;
-  std::set<std::string> groups;  // that the client was ever a member of
+  std::vector<std::uint32_t> numbers;  // of these
+  std::vector<std::size_t> places;     // of the first delivery of a message in `ordered`, by its number, or kNowhere
+  std::set<std::string> groups;        // that the client was ever a member of
+
+  static constexpr std::size_t kNowhere = SIZE_MAX;
+  std::size_t place_of(std::uint32_t number) const { return number < places.size() ? places[number] : kNowhere; }
 };
 
-Receiver make_receiver(const ClientHistory& client) {
-  Receiver receiver{&client, {}, {}, {}};
+Receiver make_receiver(const ClientHistory& client, Numbers& numbers) {
+  Receiver receiver{&client, {}, {}, {}, {}};
   for (const GroupView* view : events_of<GroupView>(client)) receiver.groups.insert(view->group);
   for (PlacedDelivery& delivery : place_deliveries(client)) {
     if (!is_ordered(delivery.message->service)) continue;
-    receiver.places.try_emplace(key_of(*delivery.message), receiver.ordered.size());
+    const std::uint32_t number =
+        numbers.try_emplace(key_of(*delivery.message), static_cast<std::uint32_t>(numbers.size())).first->second;
+    if (number >= receiver.places.size()) receiver.places.resize(number + 1, Receiver::kNowhere);
+    if (receiver.places[number] == Receiver::kNowhere) receiver.places[number] = receiver.ordered.size();
     receiver.ordered.push_back(std::move(delivery));
+    receiver.numbers.push_back(number);
   }
   return receiver;
 }
@@ -49,19 +62,20 @@ bool is_for_both(const PlacedDelivery& delivery_a, const Receiver& a, const Plac
 void compare(const Receiver& a, const Receiver& b, Violations& violations) {
   const MessageRecord* before = nullptr;
   std::size_t place_before = 0;
-  for (const PlacedDelivery& delivery : a.ordered) {
-    const auto found = b.places.find(key_of(*delivery.message));
-    if (found == b.places.end()) continue;
-    const PlacedDelivery& theirs = b.ordered[found->second];
+  for (std::size_t i = 0; i < a.ordered.size(); ++i) {
+    const std::size_t place = b.place_of(a.numbers[i]);
+    if (place == Receiver::kNowhere) continue;
+    const PlacedDelivery& delivery = a.ordered[i];
+    const PlacedDelivery& theirs = b.ordered[place];
     if (!is_comparable(delivery, a.client->name, theirs, b.client->name)) continue;
     if (!is_for_both(delivery, a, theirs, b)) continue;
-    if (before != nullptr && found->second < place_before) {
+    if (before != nullptr && place < place_before) {
       report(violations, fmt::format("total order: {} got {} before {}, {} the other way round", a.client->name,
                                      to_text(*before), to_text(*delivery.message), b.client->name));
       return;
     }
     before = delivery.message;
-    place_before = found->second;
+    place_before = place;
   }
 }
 
@@ -70,7 +84,8 @@ void compare(const Receiver& a, const Receiver& b, Violations& violations) {
 Violations check_total_order(const History& history) {
   Violations violations;
   std::vector<Receiver> receivers;
-  for (const ClientHistory& client : history.clients) receivers.push_back(make_receiver(client));
+  Numbers numbers;
+  for (const ClientHistory& client : history.clients) receivers.push_back(make_receiver(client, numbers));
   for (std::size_t a = 0; a < receivers.size(); ++a) {
     for (std::size_t b = a + 1; b < receivers.size(); ++b) compare(receivers[a], receivers[b], violations);
   }

@@ -202,7 +202,7 @@ void compare(const Segment& a, const Segment& b, const SentIndex& index, Violati
     const auto found = index.entries.find(key);
     if (found == index.entries.end()) continue;  // check_no_invention speaks of it
     const Sent& sent = *found->second.sent;
-    const bool is_own = key.first == a.client->name || key.first == b.client->name;
+    const bool is_own = key.sender == a.client->name || key.sender == b.client->name;
     if (sent.self_discard && is_own) continue;
     const bool a_has_it = a.messages.contains(key);
     if (a_has_it ? ++missed_by_b <= b.gaps : ++missed_by_a <= a.gaps) continue;

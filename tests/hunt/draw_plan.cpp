@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "tests/hunt/draw_channels.h"
 #include "tests/hunt/draw_content.h"
@@ -51,11 +53,22 @@ class Drawer {
     draw_channels(plan_, end_);
     draw_content(plan_, end_);
     draw_feeds(plan_, end_);
-    std::stable_sort(plan_.steps.begin(), plan_.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
+    sort_steps();
     return std::move(plan_);
   }
 
  private:
+  /// By time, and those of one time as they were drawn. Steps are large: each is moved once.
+  void sort_steps() {
+    std::vector<std::pair<Duration, std::size_t>> order;
+    for (const Step& step : plan_.steps) order.emplace_back(step.at, order.size());
+    std::sort(order.begin(), order.end());
+    std::vector<Step> steps;
+    steps.reserve(order.size());
+    for (const auto& [at, place] : order) steps.push_back(std::move(plan_.steps[place]));
+    plan_.steps = std::move(steps);
+  }
+
   struct Client {
     HostIndex host = 0;
     Duration connects{};

@@ -114,6 +114,8 @@ class Run {
   /// Holds daemons to the limits of the plan meanwhile.
   bool await(const sim::Simulator::Predicate& predicate, Duration bound, const std::string& what);
   bool await_unsampled(const sim::Simulator::Predicate& predicate, Duration bound, const std::string& what);
+  /// The same, asked again only where an event has happened: for what depends on nothing else, and not on time.
+  sim::Simulator::Predicate after_events(sim::Simulator::Predicate predicate);
   bool await_one_view();
   bool await_rest();
   bool await_fresh_members();
@@ -214,10 +216,12 @@ void Run::go_to(Time time) {
 }
 
 void Run::sample() {
-  for (SimHost* host : sim_.running_hosts()) {
-    limits_.check(host->index(), host->node().memory());
-    work_limits_.check(host->name(), host->config().turn_work_max, host->node().work());
-    lives_[{host->index(), host->incarnation()}] = host->node().counters();
+  for (std::size_t i = 0; i < sim_.host_count(); ++i) {
+    SimHost& host = sim_.host(i);
+    if (!host.is_running()) continue;
+    limits_.check(host.index(), host.node().memory());
+    work_limits_.check(host.name(), host.config().turn_work_max, host.node().work());
+    lives_[{host.index(), host.incarnation()}] = host.node().counters();
   }
 }
 
@@ -399,7 +403,7 @@ bool Run::is_anybody_away() {
     if (!each.may_send()) return true;
     ++open;
   }
-  for (const SimHost* host : sim_.running_hosts()) sessions += host->node().memory().sessions;
+  for (const SimHost* host : sim_.running_hosts()) sessions += host->node().sessions();
   return sessions != open;
 }
 
@@ -478,6 +482,15 @@ bool Run::await_unsampled(const sim::Simulator::Predicate& predicate, Duration b
   return came;
 }
 
+sim::Simulator::Predicate Run::after_events(sim::Simulator::Predicate predicate) {
+  return [this, predicate = std::move(predicate), asked = std::optional<std::uint64_t>(), holds = false]() mutable {
+    if (asked == sim_.events_happened()) return holds;
+    holds = predicate();
+    asked = sim_.events_happened();
+    return holds;
+  };
+}
+
 bool Run::await_one_view() {
   const auto one_view = [this] {
     revive();
@@ -485,7 +498,7 @@ bool Run::await_one_view() {
     if (std::any_of(hosts.begin(), hosts.end(), [](const SimHost* host) { return host->is_stopping(); })) return false;
     return sim::have_one_view(hosts);
   };
-  return await(one_view, kOneViewBound, "one view of all daemons");
+  return await(after_events(one_view), kOneViewBound, "one view of all daemons");
 }
 
 bool Run::await_rest() {
@@ -502,15 +515,21 @@ bool Run::await_rest() {
     }
     const std::vector<SimHost*> hosts = sim_.running_hosts();
     return std::any_of(hosts.begin(), hosts.end(), [](const SimHost* host) {
-      return host->node().waiting_clients() > 0 || host->node().memory().feeds_waiting > 0;
+      return host->node().feeds_waiting_bytes() > 0 || host->node().waiting_clients() > 0;
     });
   };
+  const bool any_returns = has_returning();
   std::size_t last = events();
   Time since = sim_.now();
+  std::optional<std::uint64_t> rested;  // as many events had happened when nobody did anything
   const auto rest = [&] {
-    if (const std::size_t now = events(); now != last || waits() || (has_returning() && is_anybody_away())) {
-      last = now;
-      since = sim_.now();
+    if (rested != sim_.events_happened()) {
+      if (const std::size_t now = events(); now != last || waits() || (any_returns && is_anybody_away())) {
+        last = now;
+        since = sim_.now();
+      } else {
+        rested = sim_.events_happened();
+      }
     }
     return sim_.now() - since >= kRest;
   };
@@ -536,23 +555,22 @@ bool Run::await_fresh_members() {
     fresh.push_back(&sim_.add_client(*host, name, options));
     fresh.back()->join("fresh", plan_.seed % 2 == 0);
   }
-  if (!await([&] { return sim::have_one_group_view(fresh, "fresh"); }, kFreshBound, "one view of fresh members")) {
-    return false;
-  }
+  const auto one_view = [&] { return sim::have_one_group_view(fresh, "fresh"); };
+  if (!await(after_events(one_view), kFreshBound, "one view of fresh members")) return false;
   for (SimClient* each : fresh) {
     each->multicast({"fresh"}, {.service = each->host().index() % 2 == 0 ? Service::agreed : Service::safe});
   }
   const auto has_all = [&](const SimClient* each) {
     return each->messages() >= fresh.size() && messages_of("fresh", each->history()) == fresh.size();
   };
-  return await([&] { return std::all_of(fresh.begin(), fresh.end(), has_all); }, kFreshBound,
+  return await(after_events([&] { return std::all_of(fresh.begin(), fresh.end(), has_all); }), kFreshBound,
                "messages of fresh members");
 }
 
 /// What anybody has, and gives to others, all get.
 bool Run::await_content() {
   return contents_.empty() ||
-         await([this] { return contents_.are_received(); }, kContentBound, "contents at all receivers");
+         await(after_events([this] { return contents_.are_received(); }), kContentBound, "contents at all receivers");
 }
 
 /// What is missing of feeds is given up by then, at the latest: repairs are of use for five seconds in plans.
@@ -567,13 +585,13 @@ void Run::let_feeds_rest() {
 bool Run::await_channels() {
   const bool any = std::any_of(plan_.steps.begin(), plan_.steps.end(),
                                [](const Step& step) { return step.kind == StepKind::offer; });
-  const auto has_all = [](const SimHost* host) { return host->node().memory().own_stream == 0; };
+  const auto has_all = [](const SimHost* host) { return host->node().own_stream_bytes() == 0; };
   const auto is_quiet = [&] {
     const std::vector<SimHost*> hosts = sim_.hosts();
     return std::all_of(hosts.begin(), hosts.end(), has_all) && contents_.are_received();
   };
   const Duration bound = contents_.empty() ? kFreshBound : kContentBound;
-  return !any || await_unsampled(is_quiet, bound, "what daemons say of channels");
+  return !any || await_unsampled(after_events(is_quiet), bound, "what daemons say of channels");
 }
 
 /// While something is broken: what is left has brought the contents to all whose daemons run.
