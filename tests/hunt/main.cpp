@@ -132,6 +132,12 @@ int replay_file(const Options& options) {
   return replay(options, *plan);
 }
 
+/// A run tells how many there are, unless it died: to draw its plan once more takes time from those that run.
+std::uint32_t daemons_of(std::uint64_t seed, const Outcome& outcome) {
+  const std::uint64_t told = outcome.tally.count("daemons");
+  return told != 0 ? static_cast<std::uint32_t>(told) : draw_plan(seed).daemons;
+}
+
 int hunt(const Options& options) {
   Summary summary;
   summary.first_seed = options.seed;
@@ -139,7 +145,7 @@ int hunt(const Options& options) {
     Progress progress(options.seeds);
     run_seeds(
         {options.seed, options.seeds}, options.jobs, [](std::uint64_t seed) { return run(draw_plan(seed)); },
-        [&](std::uint64_t seed, const Outcome& outcome) { summary.add(seed, draw_plan(seed).daemons, outcome); },
+        [&](std::uint64_t seed, const Outcome& outcome) { summary.add(seed, daemons_of(seed, outcome), outcome); },
         [&] { progress.show(summary); });
     summary.seconds = progress.seconds();
   }
