@@ -123,6 +123,8 @@ def measure(arguments, folder):
     """Rows of what, figure, what it is judged by or None, mark or None."""
     with contextlib.ExitStack() as stack:
         systems = Systems(arguments, folder, stack)
+        say("Python: decoding")
+        decoded = systems.decode()
         found = {}
         for index in range(arguments.rounds):
             for client in systems.clients:
@@ -133,8 +135,6 @@ def measure(arguments, folder):
             with not_counted("cpp"):
                 figure = systems.cpp_p50_us(arguments.seconds)
                 found.setdefault(("cpp", "p50_us"), []).append(figure)
-        say("Python: decoding")
-        decoded = systems.decode()
     absent = [client for client in systems.clients if (client, "p50_us") not in found or any(
         (client, size) not in found for size in RATES)]
     if {"spindle", "spindle_sync"} & set(absent):

@@ -99,16 +99,9 @@ class Replay:
         done.set_result(None)
         return done
 
-    def events(self):
-        return _engine.EventStream(self.session, self.wait, lambda: None)
-
-    async def batches(self):
-        while not self.session.is_finished:
-            batch = self.session.take_events(4096)
-            if batch:
-                yield batch
-            else:
-                self.feed()
+    def events(self, most=0):
+        """One by one, or in lists of so many at most."""
+        return _engine.EventStream(self.session, self.wait, lambda: None, most)
 
 
 async def by_event(recorded):
@@ -121,7 +114,7 @@ async def by_event(recorded):
 
 async def by_batch(recorded):
     count = 0
-    async for batch in Replay(recorded).batches():
+    async for batch in Replay(recorded).events(4096):
         for event in batch:
             if isinstance(event, spindle.Message):
                 count += 1
