@@ -196,6 +196,8 @@ void FeedRepair::describe(Time now, const FeedKey& key, Duration repair_for, std
       const auto origin = static_cast<MemberIndex>(i);
       if (installed_.member(origin) == key.origin) feed = begin(now, origin, key.number, kSequenceBase + *first, {});
     }
+    // What is lost of it is missing here, also where nothing but repairs comes.
+    if (feed != nullptr) address(*feed, MemberSet::of(installed_.self()));
   }
   if (feed != nullptr) feed->gaps.settings().repair_for = repair_for;
 }

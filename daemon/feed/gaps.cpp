@@ -150,8 +150,14 @@ Gaps::Due Gaps::collect(Time now) {
       ++each;
       continue;
     }
-    const Time over_at = gap.seen_at + settings_.repair_for;
     const bool is_signal = settings_.repair_for == Duration::zero() && gap.tries == 0;
+    const Time repaired_until = gap.seen_at + settings_.repair_for;
+    const Time over_at = std::max(repaired_until, gap.seen_at + disorder());
+    if (!is_signal && !gap.is_gone && now >= repaired_until && now < over_at) {
+      gap.due_at = over_at;  // others have only overtaken it, perhaps
+      ++each;
+      continue;
+    }
     if (!is_signal && (gap.is_gone || now >= over_at || gap.tries == kTriesMax)) {
       lose(sequence, 1, gap.is_gone ? GivenUp::gone : now >= over_at ? GivenUp::too_late : GivenUp::unanswered);
       each = open_.erase(each);

@@ -32,6 +32,9 @@ struct FeedGivenUp {
 struct OwnFeedOver {
   spindle::FeedId feed = 0;
 };
+/// Its daemon has ended a feed of its own, as rules of access have changed. It may have given that feed up already, and
+/// is told no more of which one it was.
+struct OwnFeedDenied {};
 
 // Of those that it hears.
 
@@ -74,8 +77,8 @@ struct FeedFrameWrong {
 
 struct FeedEvent {
   Time at{};
-  std::variant<FeedAsked, FeedSent, FeedGivenUp, OwnFeedOver, ListenAsked, ListenOver, FeedHeard, FeedGot, FeedMissed,
-               FeedOver, FeedFrameWrong>
+  std::variant<FeedAsked, FeedSent, FeedGivenUp, OwnFeedOver, OwnFeedDenied, ListenAsked, ListenOver, FeedHeard,
+               FeedGot, FeedMissed, FeedOver, FeedFrameWrong>
       what;
 };
 

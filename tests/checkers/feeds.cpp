@@ -27,7 +27,7 @@ struct OwnFeed {
   Time asked_at{};
   std::optional<Time> over_at{};  // given up, refused, or with its session
   bool is_open = true;            // at the end of the history
-  bool is_taken_away = false;     // it was told that the feed is over: what it had sent may be thrown away
+  bool is_taken_away = false;     // its daemon has ended it: what it had sent may be thrown away
   std::vector<Time> sent;         // each message
 };
 
@@ -90,6 +90,9 @@ class Sources {
       } else if (const auto* over = std::get_if<OwnFeedOver>(&event.what)) {
         end(find(over->feed), event.at);
         if (OwnFeed* feed = find(over->feed)) feed->is_taken_away = true;
+      } else if (std::holds_alternative<OwnFeedDenied>(event.what)) {
+        for (std::size_t i = first; i < feeds_.size(); ++i)
+          feeds_[i].is_taken_away = feeds_[i].is_taken_away || !feeds_[i].is_open;
       }
     }
     if (!client.is_closed()) return;

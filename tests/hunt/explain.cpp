@@ -65,6 +65,7 @@ struct FeedText {
   }
   std::string operator()(const checkers::FeedSent& sent) const { return fmt::format("sends to feed {}", sent.feed); }
   std::string operator()(const checkers::FeedGivenUp& feed) const { return fmt::format("closes feed {}", feed.feed); }
+  std::string operator()(const checkers::OwnFeedDenied&) const { return "is told that a feed of its own is denied"; }
   std::string operator()(const checkers::OwnFeedOver& over) const {
     return fmt::format("is told that its feed {} is over", over.feed);
   }

@@ -412,6 +412,8 @@ void SimClient::note_feed(Happened what) {
 
 void SimClient::feed_news(const protocol::FeedNews& news) {
   if (auto wrong = feed_frames_.take(news)) note_feed(FeedFrameWrong{std::move(*wrong)});
+  const auto* ended = std::get_if<protocol::FeedEnded>(&news);
+  if (ended != nullptr && ended->why == protocol::FeedEnd::denied) note_feed(OwnFeedDenied{});
   feeds_.take(now(), news);
 }
 

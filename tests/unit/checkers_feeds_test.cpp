@@ -233,6 +233,18 @@ TEST(FeedChecker, LetsDaemonsThrowAwayWhatIsSentToAFeedThatTheyHaveEnded) {
   EXPECT_EQ(w.found(), "");
 }
 
+TEST(FeedChecker, LetsDaemonsThrowAwayWhatMayNotBeSentAlthoughItsClientHasClosedTheFeed) {
+  FeedWriter w;
+  w.at(1).gets(0, 100).gets(1, 101).at(2).gets_all();
+  w.history().daemons.resize(1);
+  w.history().daemons[0].id.name = "b";
+  w.at(0).says(FeedGivenUp{1});
+  FeedWriter open = w;
+  w.says(OwnFeedDenied{}).at(1).ends(Why::closed).at(2).ends(Why::closed);
+  EXPECT_EQ(w.found(), "");
+  EXPECT_FINDS(open.at(1).ends(Why::closed), "is given 2 messages of 10");
+}
+
 TEST(FeedChecker, FindsFramesThatBreakPromises) {
   namespace protocol = spindle::protocol;
   FeedFramesCheck check;

@@ -11,8 +11,10 @@
 namespace spindled {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr std::uint64_t kBase = (std::uint64_t{1} << 32) + 0xfffffff0;  // the lowest 32 bits wrap soon
 const Time kStart{1h};
@@ -143,6 +145,21 @@ TEST_F(GapsTest, AreNoneBeforeThePacketThatItBeginsWith) {
   EXPECT_EQ(gaps.open(), 1u);
   gaps.beat(kStart, kBase + 201);
   EXPECT_EQ(gaps.open(), 2u);
+}
+
+TEST_F(GapsTest, AreNotLostBeforeTheyMayHaveBeenOvertakenOnly) {
+  gaps.settings().repair_for = 1ms;  // shorter than packets may be out of order: two
+  gaps.packet(kStart, kBase + 2, false);
+  gaps.packet(kStart + 1500us, kBase + 5, false);
+  ASSERT_TRUE(gaps.is_due(kStart + 1500us));
+  Gaps::Due due = gaps.collect(kStart + 1500us);
+  EXPECT_THAT(due.lost, IsEmpty());
+  EXPECT_THAT(sequences(due), Not(Contains(1))) << "a repair would come too late";
+  EXPECT_EQ(gaps.packet(kStart + 1900us, kBase + 1, false), Gaps::Arrival::filled);
+  due = gaps.collect(kStart + 4ms);
+  ASSERT_EQ(due.lost.size(), 1u);
+  EXPECT_EQ(due.lost[0].first, kBase + 3);
+  EXPECT_EQ(due.lost[0].count, 2u);
 }
 
 TEST_F(GapsTest, AreGivenUpWhereTheyAreGone) {
