@@ -19,13 +19,15 @@ bool differs(double a, double b) { return std::abs(a - b) > kNews * std::max(std
 
 }  // namespace
 
-FeedSource::FeedSource(FeedHandle handle, Owner owner, FeedTerms terms, Random random, const FeedTree& tree)
+FeedSource::FeedSource(FeedHandle handle, Owner owner, FeedTerms terms, Random random, const FeedTree& tree,
+                       SlabPool& slabs)
     : handle_(handle),
       owner_(std::move(owner)),
       terms_(std::move(terms)),
       groups_{terms_.group},
       random_(random),
-      tree_(tree) {}
+      tree_(tree),
+      queue_(slabs) {}
 
 void FeedSource::add(Time now, ByteView message) {
   if (queue_.empty()) {

@@ -40,8 +40,8 @@ class FeedSource {
     SessionId session = 0;
     std::string client;  // its name
   };
-  /// `tree` outlives this one.
-  FeedSource(FeedHandle handle, Owner owner, FeedTerms terms, Random random, const FeedTree& tree);
+  /// `tree` and `slabs` outlive this one.
+  FeedSource(FeedHandle handle, Owner owner, FeedTerms terms, Random random, const FeedTree& tree, SlabPool& slabs);
 
   FeedHandle handle() const { return handle_; }
   const Owner& owner() const { return owner_; }
@@ -99,6 +99,8 @@ class FeedSource {
   /// When there may be something to send or to tell.
   Time next_at(Time now);
   std::size_t memory_bytes() const { return sizeof(FeedSource) + queue_.memory_bytes(); }
+  /// Of these, what is in slabs.
+  std::size_t slab_bytes() const { return queue_.slab_bytes(); }
   std::size_t waiting_bytes() const { return queue_.bytes(); }
   const std::optional<FeedRate>& rate() const { return rate_; }
 

@@ -65,8 +65,8 @@ Result<FeedHandle> FeedSources::open(Time now, FeedHandle handle, FeedSource::Ow
   around_.repair.open(handle, terms.repair_for);
   FeedsOpened opened;
   opened.feeds.push_back({handle, terms.group, owner.client, terms.repair_for, 0});
-  sources_.emplace(
-      handle, std::make_unique<FeedSource>(handle, std::move(owner), std::move(terms), context_.random.split(), tree_));
+  sources_.emplace(handle, std::make_unique<FeedSource>(handle, std::move(owner), std::move(terms),
+                                                        context_.random.split(), tree_, context_.slabs));
   context_.counters.add(Counter::feeds_opened);
   FeedSource& source = *sources_.find(handle)->second;
   find_destinations(now, source, routes);
@@ -332,6 +332,12 @@ std::size_t FeedSources::waiting_bytes() const {
 std::size_t FeedSources::memory_bytes() const {
   std::size_t bytes = 0;
   for (const auto& [feed, source] : sources_) bytes += source->memory_bytes();
+  return bytes;
+}
+
+std::size_t FeedSources::slab_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [feed, source] : sources_) bytes += source->slab_bytes();
   return bytes;
 }
 

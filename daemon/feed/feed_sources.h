@@ -83,6 +83,8 @@ class FeedSources {
   std::uint64_t reductions() const { return reductions_; }
   std::uint64_t packets() const { return packets_; }
   std::size_t memory_bytes() const;
+  /// Of these, what is in slabs.
+  std::size_t slab_bytes() const;
   /// Of messages that have not left.
   std::size_t waiting_bytes() const;
 

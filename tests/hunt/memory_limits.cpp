@@ -35,13 +35,15 @@ constexpr std::size_t agreement_bytes(std::size_t daemons) { return daemons * (2
 constexpr std::size_t kAttempts = 4;
 
 /// Packets that are kept, those that come too early, repairs that wait for the silence of their source, and what waits
-/// in sources: what they begin with, and one message more.
+/// in sources: what they begin with, and one message more, in slabs of which the first and the last are in use in part;
+/// and four bytes for each message, which has as many.
 std::size_t feed_bytes(const NodeConfig& config, const PlanBounds::OfDaemon& from) {
   constexpr std::size_t kHeldBytes = 256 * 1'500;
   constexpr std::size_t kOfAPacket = 2'000;
   constexpr std::size_t kOfAListen = 300;
   const std::size_t cache = std::min(config.feed.cache_bytes, config.memory_bytes_max / 8) + kOfAPacket;
-  const std::size_t source = 4 * (FeedSource::kLocalQueueBytes + Feeds::kMessageBytesMax) + sizeof(FeedSource);
+  constexpr std::size_t kSourceBytes = FeedSource::kLocalQueueBytes + Feeds::kMessageBytesMax;
+  const std::size_t source = 2 * (kSourceBytes + SlabPool::kMediumBytes) + sizeof(FeedSource) + kOfAPacket;
   return cache + EarlyFrames::kBytesMax + FeedListeners::kEarlyBytesMax + kHeldBytes + from.feeds * source +
          from.listens * kOfAListen;
 }

@@ -64,7 +64,8 @@ TEST(OperationsOfFeeds, RefuseWhatMakesNoSense) {
 // --- What waits ---
 
 TEST(FragmentQueue, CutsMessagesInOrder) {
-  FragmentQueue queue;
+  SlabPool slabs;
+  FragmentQueue queue(slabs);
   queue.add(numbered(250));
   queue.add(numbered(1));
   EXPECT_EQ(queue.bytes(), 251u);
@@ -84,7 +85,8 @@ TEST(FragmentQueue, CutsMessagesInOrder) {
 }
 
 TEST(FragmentQueue, BundlesShortMessagesThatWaitTogether) {
-  FragmentQueue queue;
+  SlabPool slabs;
+  FragmentQueue queue(slabs);
   for (const std::size_t size : {30u, 40u, 26u, 1u, 250u, 5u}) queue.add(numbered(size));
   const auto next = [&] {
     const FragmentQueue::Fragment fragment = queue.take(100);
@@ -114,7 +116,8 @@ TEST(FragmentQueue, BundlesShortMessagesThatWaitTogether) {
 }
 
 TEST(FragmentQueue, StaysSmallHoweverMuchHasGoneThrough) {
-  FragmentQueue queue;
+  SlabPool slabs;
+  FragmentQueue queue(slabs);
   queue.add(numbered(10));
   for (int i = 0; i < 10'000; ++i) {
     queue.add(numbered(1'000));
@@ -122,6 +125,61 @@ TEST(FragmentQueue, StaysSmallHoweverMuchHasGoneThrough) {
   }
   EXPECT_EQ(queue.bytes(), 1'000u);
   EXPECT_LT(queue.memory_bytes(), 100'000u);
+}
+
+// Of a burst that has left nothing is kept for the next one: there are as many queues as feeds.
+TEST(FragmentQueue, TakesWhatWaitsInIt) {
+  SlabPool slabs;
+  FragmentQueue queue(slabs);
+  const auto take_all_but = [&](std::size_t bytes) {
+    while (queue.bytes() > bytes) queue.take(1'200);
+  };
+  for (const std::size_t size : {100u, 1'000u, 60'000u}) {
+    for (std::size_t i = 0; i < 300'000 / size; ++i) queue.add(Bytes(size));
+    EXPECT_EQ(slabs.bytes_in_use(), queue.slab_bytes());
+    EXPECT_GE(queue.memory_bytes(), 300'000u);
+    EXPECT_LE(queue.slab_bytes(), 300'000u + 2 * SlabPool::kMediumBytes);
+    take_all_but(50'000);
+    EXPECT_LE(queue.slab_bytes(), 50'000u + 2 * SlabPool::kMediumBytes);
+    take_all_but(0);
+    EXPECT_TRUE(queue.empty());
+    EXPECT_EQ(slabs.bytes_in_use(), 0u) << "messages of " << size;
+    EXPECT_EQ(queue.slab_bytes(), 0u);
+    EXPECT_LE(queue.memory_bytes(), 2'400u);
+  }
+  queue.add(Bytes(100));
+  EXPECT_EQ(queue.slab_bytes(), SlabPool::kSmallBytes) << "a short message has a small one";
+}
+
+// Over the ends of slabs, which are let go as they are taken, and whatever the sizes.
+TEST(FragmentQueue, GivesOutWhatWasPutIn) {
+  SlabPool slabs;
+  FragmentQueue queue(slabs);
+  Random random(1);
+  Bytes in, out;
+  const auto take = [&] {
+    const FragmentQueue::Fragment fragment = queue.take(1'200);
+    if ((fragment.flags & FeedPacket::kBundle) == 0) {
+      out.insert(out.end(), fragment.payload.begin(), fragment.payload.end());
+      return;
+    }
+    EXPECT_TRUE(spindle::for_each_in_bundle(
+        fragment.payload, [&](ByteView message) { out.insert(out.end(), message.begin(), message.end()); }));
+  };
+  for (int i = 0; i < 2'000; ++i) {
+    if (random.chance(0.3)) {
+      Bytes message(random.between(1, random.chance(0.2) ? 65'536 : 700));
+      for (std::uint8_t& byte : message) byte = static_cast<std::uint8_t>(random.below(256));
+      queue.add(message);
+      in.insert(in.end(), message.begin(), message.end());
+    } else if (!queue.empty()) {
+      take();
+    }
+    EXPECT_EQ(in.size(), out.size() + queue.bytes());
+  }
+  while (!queue.empty()) take();
+  EXPECT_EQ(in, out);
+  EXPECT_EQ(slabs.bytes_in_use(), 0u);
 }
 
 TEST(EarlyFrames, KeepTheYoungest) {
@@ -218,7 +276,7 @@ class FeedSourceTest : public testing::Test {
   static constexpr std::size_t kPacket = 1'400;
 
   FeedSource make(std::uint64_t bytes_per_second_max = 0) {
-    FeedSource source(1, {7, "c"}, {"g", 1s, bytes_per_second_max}, Random(1), tree);
+    FeedSource source(1, {7, "c"}, {"g", 1s, bytes_per_second_max}, Random(1), tree, slabs);
     source.begin();
     return source;
   }
@@ -243,6 +301,7 @@ class FeedSourceTest : public testing::Test {
   }
 
   OwnTree tree;
+  SlabPool slabs;
   Time now{1h};
   std::size_t waited = 0;
 };
@@ -268,7 +327,7 @@ TEST_F(FeedSourceTest, HasTwentyMillisecondsWaitingAtMost) {
 }
 
 TEST_F(FeedSourceTest, WaitsUntilItsFeedIsKnown) {
-  FeedSource source(1, {7, "c"}, {"g", 1s, 0}, Random(1), tree);
+  FeedSource source(1, {7, "c"}, {"g", 1s, 0}, Random(1), tree, slabs);
   source.add(now, Bytes(10));
   EXPECT_FALSE(source.may_send(now));
   EXPECT_EQ(source.next_at(now), kNever);
