@@ -31,9 +31,9 @@ struct FeedDestinations {
 
 /// No I/O and no clock: who owns it takes packets when they may leave, sends them, and says how large they were.
 ///
-/// The rate is that of the network where somebody elsewhere listens; where nobody does nothing is held back, and the
-/// queue is there for one turn only. The source has *room* for what may wait: it may have 20 ms of packets waiting, and
-/// is given as much anew as leaves.
+/// The rate is that of the network where somebody elsewhere listens; where nobody does only the terms hold something
+/// back, and without a rate in these the queue is there for one turn only. The source has *room* for what may wait: it
+/// may have 20 ms of packets waiting, and is given as much anew as leaves.
 class FeedSource {
  public:
   struct Owner {
@@ -105,7 +105,7 @@ class FeedSource {
   const std::optional<FeedRate>& rate() const { return rate_; }
 
   static constexpr std::size_t kQueueBytesMax = 4u << 20;
-  /// Where nobody elsewhere listens.
+  /// Where nobody elsewhere listens; less where the terms have a rate.
   static constexpr std::size_t kLocalQueueBytes = 256u << 10;
   /// What is unknown counts as that.
   static constexpr Duration kRoundTripUnknown = 100ms;

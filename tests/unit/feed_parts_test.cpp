@@ -326,6 +326,18 @@ TEST_F(FeedSourceTest, HasTwentyMillisecondsWaitingAtMost) {
   EXPECT_LE(static_cast<double>(source.waiting_bytes()), rate * 0.02 + kPayload);
 }
 
+// What waits beyond that would be memory for nothing: at 10 bytes a second 256 KiB take seven hours to leave.
+TEST_F(FeedSourceTest, HasTwentyMillisecondsOfItsTermsWaitingWhereNobodyElseListens) {
+  FeedSource source = make(1'000'000);
+  EXPECT_EQ(source.take_room(kPayload), 20'000u);
+  run(source, 1s);
+  EXPECT_LE(waited, 20'000u + kPayload);
+  FeedSource slow = make(10);
+  EXPECT_EQ(slow.take_room(kPayload), kPayload) << "a packet in any case";
+  FeedSource fast = make(1'000'000'000);
+  EXPECT_EQ(fast.take_room(kPayload), FeedSource::kLocalQueueBytes);
+}
+
 TEST_F(FeedSourceTest, WaitsUntilItsFeedIsKnown) {
   FeedSource source(1, {7, "c"}, {"g", 1s, 0}, Random(1), tree, slabs);
   source.add(now, Bytes(10));
