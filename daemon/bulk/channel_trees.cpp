@@ -49,7 +49,12 @@ void ChannelTrees::offered(Time now, const Channel& channel, RelayedChannel& rel
 
 void ChannelTrees::changed(Time now, const Channel& channel) {
   RelayedChannel* relayed = relayed_.find(channel.id);
-  if (relayed == nullptr || !is_root(channel)) return;
+  if (relayed == nullptr) return;
+  if (!is_root(channel)) {
+    // Another root may plan, and tell only those that have a place: what was planned here may be followed no more.
+    relayed->plan.reset();
+    return;
+  }
   relayed->is_plan_due = true;
   timers_.set_earlier(Timer::plan, now + kPlanDelay);
 }

@@ -187,6 +187,31 @@ TEST_F(Bulk, WhoHasLeftTheGroupIsAskedForNothing) {
   await([&] { return has(3, id); }, 60s, "the content at the late member");
 }
 
+/// A daemon plans the tree, then another one that tells it nothing, as it has no place in that tree, and then the first
+/// one again.
+TEST_F(Bulk, IsPlannedAnewByWhoHadPlannedBeforeAnother) {
+  simulate_cluster(17, Shape::line, 3, {});
+  const auto disk = std::make_shared<ContentDisk>();
+  add(0, {.disk = disk});
+  add(1);
+  await_group_view(members_, "g");
+  const BulkChannelId id = offer(1, 2'000'000);
+  await_all(id, 1, 60s);
+  await([&] { return members_[0]->channels().find(id)->is_complete(); }, 10s, "the completion");
+  members_[1]->kill();
+  sim().run_for(1s);
+  BulkClient& late = add(2);
+  late.set_reading(false);
+  sim().run_for(1s);
+  members_[0]->kill();  // nobody has it: the late one's daemon is the root
+  sim().run_for(1s);
+  ASSERT_FALSE(late.is_done(id));
+  add(0, {.disk = disk});
+  sim().run_for(1s);
+  late.set_reading(true);
+  await([&] { return has(2, id); }, 20s, "the content at the late member");
+}
+
 TEST_F(Bulk, GoesOnWhereARelayIsLost) {
   begin(5, Shape::ring, 5);
   const BulkChannelId id = offer(0, 12'000'000);
