@@ -142,8 +142,9 @@ void FeedNet::open(const MemberSet& late) {
   for (std::size_t i = 0; i < daemons_.size(); ++i) {
     const auto daemon = static_cast<MemberIndex>(i);
     if (daemon == graph_.source) continue;
-    const auto first = late.contains(daemon) ? std::nullopt : std::optional(options_.first);
-    daemons_[i]->repair.describe(now(), key(), options_.repair_for, first);
+    const bool is_for_it = receivers().contains(daemon) && !late.contains(daemon);
+    daemons_[i]->repair.describe(now(), key(), options_.repair_for,
+                                 is_for_it ? std::optional(options_.first) : std::nullopt);
     wake(daemon);
   }
 }
