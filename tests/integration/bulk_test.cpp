@@ -209,7 +209,11 @@ TEST(BulkFiles, TheSenderStaysForWhoWentBeforeItHadAll) {
   ASSERT_FALSE(slow.connection.leave("images"));
   sender.wait_for_line("received by 0, failed 0, refused 1, 1 went before it had all");
   sender.wait_for_line("it stays");
+  EXPECT_EQ(slow.next<BulkEnded>().cause, BulkEnded::Cause::left);
   slow.join("images");
+  const auto again = slow.next<BulkOffered>();
+  EXPECT_TRUE(again.late);
+  ASSERT_FALSE(slow.bulk.accept(again.channel, BulkSink::directory(place)));
   const auto received = slow.next<BulkReceived>();
   EXPECT_FALSE(received.error) << received.text;
   EXPECT_EQ(sender.wait(), 0) << sender.transcript();
