@@ -132,7 +132,7 @@ def measure(arguments, folder):
                 for key, figure in measure_once(systems, client, arguments.seconds):
                     found.setdefault((client, key), []).append(figure)
             say(f"Python: round {index + 1} of {arguments.rounds}: {CPP}")
-            with not_counted("cpp"):
+            with not_counted(CPP):
                 figure = systems.cpp_p50_us(arguments.seconds)
                 found.setdefault(("cpp", "p50_us"), []).append(figure)
     absent = [client for client in systems.clients if (client, "p50_us") not in found or any(
@@ -149,23 +149,23 @@ def measure_once(systems, client, seconds):
     """Keys and figures; without those of a measurement that has failed, as where a server of NATS cuts a client off that
     it finds slow."""
     for size in RATES:
-        with not_counted(client):
+        with not_counted(NAMES[client]):
             slowest = min(each["per_second"] for each in systems.run(client, seconds, size=size))
             if slowest == 0:
                 raise MeasurementFailed("a member was given nothing")
             yield size, slowest
-    with not_counted(client):
+    with not_counted(NAMES[client]):
         members = systems.run(client, seconds, size=100, rate=RATE / MEMBERS)
         for key in ("p50_us", "p99_us"):
             yield key, statistics.median(each[key] for each in members)
 
 
 @contextlib.contextmanager
-def not_counted(client):
+def not_counted(what):
     try:
         yield
     except (MeasurementFailed, KeyError) as error:
-        say(f"{NAMES.get(client, CPP)}: not counted: {error}")
+        say(f"{what}: not counted: {error}")
 
 
 def rows_of(clients, found):

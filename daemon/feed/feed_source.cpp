@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace spindled {
 
@@ -110,16 +111,13 @@ double FeedSource::payload_rate() const {
 
 std::size_t FeedSource::take_room(std::size_t payload_max) {
   if (is_closing_) return 0;
-  const std::uint64_t bytes_per_second_max = terms_.bytes_per_second_max;
-  std::size_t wanted = kLocalQueueBytes;
-  if (rate_ || bytes_per_second_max != 0) {
-    double rate = rate_ ? payload_rate() : static_cast<double>(bytes_per_second_max);
-    if (bytes_per_second_max != 0) rate = std::min(rate, static_cast<double>(bytes_per_second_max));
-    // A packet in any case. Of many short messages that is as much as leaves in one.
-    const double packet = payload_mean_ == 0 ? static_cast<double>(payload_max) : std::max(payload_mean_, 1.0);
-    const double bytes = std::max(packet, rate * to_seconds(FeedPacer::kQueue));
-    wanted = static_cast<std::size_t>(std::min(bytes, static_cast<double>(rate_ ? kQueueBytesMax : kLocalQueueBytes)));
-  }
+  double rate = rate_ ? payload_rate() : std::numeric_limits<double>::infinity();
+  if (terms_.bytes_per_second_max != 0) rate = std::min(rate, static_cast<double>(terms_.bytes_per_second_max));
+  // A packet in any case. Of many short messages that is as much as leaves in one.
+  const double packet = payload_mean_ == 0 ? static_cast<double>(payload_max) : std::max(payload_mean_, 1.0);
+  const double bytes = std::max(packet, rate * to_seconds(FeedPacer::kQueue));
+  const auto wanted =
+      static_cast<std::size_t>(std::min(bytes, static_cast<double>(rate_ ? kQueueBytesMax : kLocalQueueBytes)));
   const std::int64_t room = static_cast<std::int64_t>(wanted) - static_cast<std::int64_t>(queue_.bytes()) - credit_;
   const bool is_worth = credit_ <= 0 || 4 * room >= static_cast<std::int64_t>(wanted);
   if (room <= 0 || credit_ + room <= 0 || !is_worth) return 0;

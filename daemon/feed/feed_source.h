@@ -98,9 +98,9 @@ class FeedSource {
 
   /// When there may be something to send or to tell.
   Time next_at(Time now);
-  std::size_t memory_bytes() const { return sizeof(FeedSource) + queue_.memory_bytes(); }
-  /// Of these, what is in slabs.
+  /// That it takes of the pool, and beside it.
   std::size_t slab_bytes() const { return queue_.slab_bytes(); }
+  std::size_t heap_bytes() const { return sizeof(FeedSource) + queue_.heap_bytes(); }
   std::size_t waiting_bytes() const { return queue_.bytes(); }
   const std::optional<FeedRate>& rate() const { return rate_; }
 

@@ -329,9 +329,9 @@ std::size_t FeedSources::waiting_bytes() const {
   return bytes;
 }
 
-std::size_t FeedSources::memory_bytes() const {
+std::size_t FeedSources::heap_bytes() const {
   std::size_t bytes = 0;
-  for (const auto& [feed, source] : sources_) bytes += source->memory_bytes();
+  for (const auto& [feed, source] : sources_) bytes += source->heap_bytes();
   return bytes;
 }
 

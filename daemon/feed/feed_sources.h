@@ -82,9 +82,9 @@ class FeedSources {
   const Sources& all() const { return sources_; }
   std::uint64_t reductions() const { return reductions_; }
   std::uint64_t packets() const { return packets_; }
-  std::size_t memory_bytes() const;
-  /// Of these, what is in slabs.
+  /// That they take of the pool, and beside it.
   std::size_t slab_bytes() const;
+  std::size_t heap_bytes() const;
   /// Of messages that have not left.
   std::size_t waiting_bytes() const;
 

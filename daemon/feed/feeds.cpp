@@ -229,8 +229,8 @@ void Feeds::flush(Time now) {
   count();
 }
 
-std::size_t Feeds::memory_bytes() const {
-  return repair_.cached_bytes() + transport_.memory_bytes() + listeners_.memory_bytes() + sources_.memory_bytes();
+std::size_t Feeds::heap_bytes() const {
+  return repair_.cached_bytes() + transport_.memory_bytes() + listeners_.memory_bytes() + sources_.heap_bytes();
 }
 
 void Feeds::count() {

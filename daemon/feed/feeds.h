@@ -80,9 +80,9 @@ class Feeds final : private MembershipObserver {
   const FeedRepair& repair() const { return repair_; }
   /// Nothing more is sent, and listeners here are yet to be told.
   bool is_ending(const FeedKey& feed) const { return ending_.contains(feed); }
-  std::size_t memory_bytes() const;
-  /// Of these, what is in slabs, which the limit of memory counts by themselves.
-  std::size_t slab_bytes() const { return sources_.slab_bytes(); }
+  std::size_t memory_bytes() const { return heap_bytes() + sources_.slab_bytes(); }
+  /// Of these, what is not in slabs, which the limit of memory counts by themselves.
+  std::size_t heap_bytes() const;
 
   // For tests, in which a daemon sends what none sends.
 

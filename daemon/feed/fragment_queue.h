@@ -42,8 +42,9 @@ class FragmentQueue {
   std::size_t bytes() const { return bytes_; }
   /// That it takes of the pool.
   std::size_t slab_bytes() const { return slab_bytes_; }
-  /// With these.
-  std::size_t memory_bytes() const { return slab_bytes_ + taken_.capacity() + left_.size() * sizeof(std::uint32_t); }
+  /// That it takes beside these.
+  std::size_t heap_bytes() const { return taken_.capacity() + left_.size() * sizeof(std::uint32_t); }
+  std::size_t memory_bytes() const { return slab_bytes() + heap_bytes(); }
 
   struct Fragment {
     std::uint8_t flags = 0;         // FeedPacket::kFirst, kLast and kBundle

@@ -175,7 +175,7 @@ void Node::end_turn(Time now) {
   node.context.memory.set(MemoryBudget::Use::connections, node.connections.memory_bytes());
   node.context.memory.set(MemoryBudget::Use::groups, node.groups.table().memory_bytes());
   node.context.memory.set(MemoryBudget::Use::parts, node.groups.delivery().partial_bytes());
-  node.context.memory.set(MemoryBudget::Use::feeds, node.feeds.memory_bytes() - node.feeds.slab_bytes());
+  node.context.memory.set(MemoryBudget::Use::feeds, node.feeds.heap_bytes());
   // What clients have sent enters, the order is gone through, and only then is everything written: one write a
   // connection and turn.
   node.sessions.resume_waiting(now);

@@ -142,7 +142,6 @@ void ClientEngine::settle_replies(EventReader::News& news) {
   tell_channels(SIZE_MAX);
 }
 
-// How many events that has made; the same below.
 std::size_t ClientEngine::tell_channel_news(BulkNews&& news, std::size_t before) {
   const auto* offered = std::get_if<BulkOffered>(&news);
   const auto* token = std::get_if<BulkToken>(&news);

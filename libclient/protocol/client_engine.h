@@ -124,7 +124,7 @@ class ClientEngine {
   void settle(EventReader::News& news);
   void settle_replies(EventReader::News& news);
   void settle_feeds(const EventReader::News& news);
-  /// Whether an event stands at that place now.
+  /// Give how many events stand at that place now.
   std::size_t tell_channel_news(BulkNews&& news, std::size_t before);
   std::size_t tell_channels_left(std::string_view group, std::size_t before);
   void settle_admitted(const EventReader::News& news);

@@ -37,6 +37,9 @@ class Bulk : public Scenario {
     const auto* received = bulk_[member]->received(id);
     return received != nullptr && *received == content_;
   }
+  void await_complete(const BulkChannelId& id, std::size_t member) {
+    await([&] { return members_[member]->channels().find(id)->is_complete(); }, 10s, "the completion");
+  }
   void await_all(const BulkChannelId& id, std::size_t source, Duration bound) {
     await(
         [&] {
@@ -117,7 +120,7 @@ TEST_F(Bulk, ServesWhoComesLateWhereTheSourceIsGone) {
   begin(4, Shape::line, 3);
   const BulkChannelId id = offer(0, 2'000'000);
   await_all(id, 0, 60s);
-  await([&] { return members_[1]->channels().find(id)->is_complete(); }, 10s, "the completion");
+  await_complete(id, 1);
   members_[0]->kill();
   sim().run_for(1s);
   add(0);
@@ -136,7 +139,7 @@ TEST_F(Bulk, ADaemonThatHasStartedAnewIsGivenTheIndexByWhoKnowsIt) {
     await_group_view(members_, "g");
     const BulkChannelId id = offer(0, 2'000'000);
     await_all(id, 0, 60s);
-    await([&] { return members_[1]->channels().find(id)->is_complete(); }, 10s, "the completion");
+    await_complete(id, 1);
     members_[0]->kill();
     if (is_beside) members_[2]->kill();
     sim().host(1).crash();
@@ -159,7 +162,7 @@ TEST_F(Bulk, WhoHasItAndGivesItToNobodyIsNotWaitedFor) {
   await_group_view(members_, "g");
   const BulkChannelId id = offer(2, 2'000'000);
   await_all(id, 2, 60s);
-  await([&] { return members_[1]->channels().find(id)->is_complete(); }, 10s, "the completion");
+  await_complete(id, 1);
   EXPECT_EQ(members_[1]->channels().find(id)->complete->done.size(), 2u);
   members_[2]->kill();
   sim().run_for(1s);
@@ -197,7 +200,7 @@ TEST_F(Bulk, IsPlannedAnewByWhoHadPlannedBeforeAnother) {
   await_group_view(members_, "g");
   const BulkChannelId id = offer(1, 2'000'000);
   await_all(id, 1, 60s);
-  await([&] { return members_[0]->channels().find(id)->is_complete(); }, 10s, "the completion");
+  await_complete(id, 0);
   members_[1]->kill();
   sim().run_for(1s);
   BulkClient& late = add(2);
@@ -232,7 +235,7 @@ TEST_F(Bulk, GoesOnWithADaemonThatStartsAnewAfterALossOfPower) {
   begin(24, Shape::line, 2);
   const BulkChannelId id = offer(0, 2'000'000);
   await_all(id, 0, 60s);
-  await([&] { return members_[0]->channels().find(id)->is_complete(); }, 10s, "the completion");
+  await_complete(id, 0);
   // Nothing goes over the hop any more: nobody hears that its other end is gone.
   sim().host(1).crash(true);
   sim().run_for(3s);
@@ -250,7 +253,7 @@ TEST_F(Bulk, GoesOnOverAHopThatOneSideHasLost) {
       begin(seed, Shape::line, 2);
       const BulkChannelId id = offer(keeps, 2'000'000);
       await_all(id, keeps, 60s);
-      await([&] { return members_[keeps]->channels().find(id)->is_complete(); }, 10s, "the completion");
+      await_complete(id, keeps);
       members_[1 - keeps]->kill();
       sim().run_for(1s);
       // Over the hop the daemon of the source sends nothing any more: it keeps its end.
@@ -274,7 +277,7 @@ TEST_F(Bulk, GivesNothingTwiceToWhoComesLateToAHopThatStands) {
     begin(seed, Shape::line, 2);
     const BulkChannelId id = offer(0, 2'000'000);
     await_all(id, 0, 60s);
-    await([&] { return members_[0]->channels().find(id)->is_complete(); }, 10s, "the completion");
+    await_complete(id, 0);
     members_[1]->kill();
     sim().run_for(1s);
     add(1);

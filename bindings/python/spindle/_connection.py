@@ -22,8 +22,8 @@ _WAITING = (Code.WOULD_BLOCK, Code.FLUSHING)
 #: Events of a batch, at most.
 _BATCH = 4096
 #: What Session.gather(), and multicast_gathering(), have their caller do: to write at once. Any other negative number:
-#: behind this turn of the loop.
-_WRITE = -1
+#: to see to it that somebody does soon.
+WRITE = -1
 #: What Session.commit() finds: nothing, events, or something else, for which all is looked at.
 _EVERYTHING = 2
 
@@ -584,7 +584,7 @@ class Connection(LinkOwner):
             self._write_as(code)
 
     def _write_as(self, code: int) -> None:
-        if code == _WRITE:
+        if code == WRITE:
             self._flush()
             self._session.wrote()
         elif not self._flush_is_due:

@@ -23,7 +23,7 @@ from . import _patience, _second
 from ._blocking import connect_blocking
 from ._bulk import BulkEngine, BulkSource, Channels
 from ._codes import Code
-from ._connection import ALL
+from ._connection import ALL, WRITE
 from ._engine import Message, Session
 from ._errors import Error, NotTakenError, error_of
 from ._events import Answers, ChannelId, Disconnected, FeedFlow, FlushRequest, GroupView, NotTaken, Service
@@ -38,8 +38,6 @@ _WAITING = (Code.WOULD_BLOCK, Code.FLUSHING)
 _GRACE = 0.02
 #: How long that thread sleeps at most where others wait.
 _SLEEP = 0.5
-#: What Session.multicast_gathering() has its caller do: to write at once. Any other negative number: to tell somebody.
-_WRITE = -1
 #: What Session.watch() finds: something to be written, or nothing for some time.
 _IS_LEFT, _IS_OVER = 1, 2
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
@@ -485,7 +483,7 @@ class Connection:
                        self_discard: bool, ticket: int, headers: Headers, timeout: Optional[float]) -> None:
         """Behind Session.multicast_gathering(): has written what gathers there, or sends what was not."""
         with self._lock:
-            if code == _WRITE:
+            if code == WRITE:
                 self._write_all()
                 self._session.wrote()
                 return

@@ -172,6 +172,17 @@ PyObject* to_python(PyTypeObject* message_type, Event&& event) {
       });
 }
 
+PyObject* take_events(PyTypeObject* message_type, Client& client, std::size_t most) {
+  Ref list(PyList_New(0));
+  if (!list) return nullptr;
+  Event event;
+  while (most-- != 0 && client.take(event)) {
+    const Ref object(to_python(message_type, std::move(event)));
+    if (!object || PyList_Append(list.get(), object.get()) != 0) return nullptr;
+  }
+  return list.release();
+}
+
 PyObject* to_python(PyTypeObject* message_type, Outcome&& outcome) {
   PyObject* value = nullptr;
   if (const auto* view = std::get_if<GroupView>(&outcome.value)) {

@@ -8,6 +8,8 @@ namespace spindle::python {
 
 /// `message_type`: what make_message_type() has made. Null with an exception.
 PyObject* to_python(PyTypeObject* message_type, Event&& event);
+/// Takes up to so many, as a list.
+PyObject* take_events(PyTypeObject* message_type, Client& client, std::size_t most);
 PyObject* to_python(const GroupView& view);
 PyObject* to_python(const NotTaken& not_taken);
 PyObject* to_python(const ChannelId& channel);

@@ -258,6 +258,12 @@ PyObject* multicast(PyObject* self, PyObject* const* arguments, Py_ssize_t count
   });
 }
 
+/// Something has been asked: what is to be done then, as a negative number, or 0.
+PyObject* to_do_behind(Client& client) {
+  const Gathering::Next next = client.gathering().sent(std::chrono::steady_clock::now(), client.output_size());
+  return PyLong_FromLong(-static_cast<long>(next));
+}
+
 /// (groups, payload, service, type, self_discard, ticket, headers), waiting: 0, a code, or what is to be done then, as
 /// a negative number. All of it with no other call between, so that threads need no lock for it.
 PyObject* multicast_gathering(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
@@ -267,17 +273,12 @@ PyObject* multicast_gathering(PyObject* self, PyObject* const* arguments, Py_ssi
     if (!message.read(arguments)) return nullptr;
     Client& client = client_of(self);
     if (const std::error_code error = message.send(client, true)) return result(error);
-    const Gathering::Next next = client.gathering().sent(std::chrono::steady_clock::now(), client.output_size());
-    return PyLong_FromLong(-static_cast<long>(next));
+    return to_do_behind(client);
   });
 }
 
-/// The same of what else was asked: what is to be done.
-PyObject* gather(PyObject* self, PyObject*) {
-  Client& client = client_of(self);
-  return PyLong_FromLong(
-      -static_cast<long>(client.gathering().sent(std::chrono::steady_clock::now(), client.output_size())));
-}
+/// The same of what else was asked.
+PyObject* gather(PyObject* self, PyObject*) { return to_do_behind(client_of(self)); }
 
 PyObject* begin_writing(PyObject* self, PyObject*) {
   client_of(self).gathering().begin_writing();
@@ -620,15 +621,7 @@ PyObject* take_events(PyObject* self, PyObject* most) {
   return guarded([&]() -> PyObject* {
     std::size_t count = 0;
     if (!read_number(most, count)) return nullptr;
-    Ref list(PyList_New(0));
-    if (!list) return nullptr;
-    Client& client = client_of(self);
-    Event event;
-    while (count-- != 0 && client.take(event)) {
-      const Ref object(to_python(type_of_messages, std::move(event)));
-      if (!object || PyList_Append(list.get(), object.get()) != 0) return nullptr;
-    }
-    return list.release();
+    return spindle::python::take_events(type_of_messages, client_of(self), count);
   });
 }
 

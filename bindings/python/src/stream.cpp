@@ -91,19 +91,12 @@ Step begin_waiting(NextObject* self) {
   return Step::failed;
 }
 
-/// The event, or a list of it and those that follow; null with an exception. The session is the caller's alone.
-PyObject* to_result(const SessionObject& session, std::size_t most, Event&& first) {
-  PyObject* const event = to_python(session.message_type, std::move(first));
-  if (most == 0 || event == nullptr) return event;
-  const Ref kept(event);
-  Ref list(PyList_New(0));
-  if (!list || PyList_Append(list.get(), event) != 0) return nullptr;
-  Event next;
-  while (--most != 0 && session.client->take(next)) {
-    const Ref object(to_python(session.message_type, std::move(next)));
-    if (!object || PyList_Append(list.get(), object.get()) != 0) return nullptr;
-  }
-  return list.release();
+/// An event, or a list of those that wait, where some do. The session is the caller's alone.
+PyObject* take(const SessionObject& session, std::size_t most) {
+  if (most != 0) return take_events(session.message_type, *session.client, most);
+  Event event;
+  session.client->take(event);
+  return to_python(session.message_type, std::move(event));
 }
 
 /// What is taken in `result`, or what the loop is to be given.
@@ -119,9 +112,8 @@ Step step(NextObject* self, PyObject*& result) {
     {
       const Alone one(self->stream->session);
       Client& client = *session->client;
-      Event event;
-      is_taken = client.take(event);
-      if (is_taken) result = to_result(*session, self->stream->most, std::move(event));
+      is_taken = client.has_events();
+      if (is_taken) result = take(*session, self->stream->most);
       is_finished = client.is_finished();
       wants_owner = client.wants_owner();
     }
