@@ -57,7 +57,7 @@ StreamRef Network::dial_local(HostIndex host, Port port, std::string peer, Strea
   }
   stream.ends[0].owner = &owner;
   stream.ends[1].host = host;
-  events_->after(10us, [this, ref, host, port, peer = std::move(peer)] { accept(ref, host, port, peer); });
+  events_->after(10us, [this, opened = ref, host, port, peer = std::move(peer)] { accept(opened, host, port, peer); });
   return ref;
 }
 
