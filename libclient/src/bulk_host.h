@@ -44,6 +44,9 @@ class BulkHost {
   /// Has the event come behind those that are there, and before what comes of later requests. Nothing comes behind
   /// Disconnected.
   virtual void add_event(Event event) = 0;
+  /// Both, as one: what comes of the request comes behind the event, and what the program does upon the event behind
+  /// the request. Where nobody can be asked there is the event alone.
+  virtual void ask_and_add(protocol::BulkRequest request, Event event) = 0;
   virtual bool has_room_for_events() const = 0;
   /// Whether the caller is the one by whom everything else would come, so that it cannot wait for it.
   virtual bool is_own_thread() const = 0;

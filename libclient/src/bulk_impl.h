@@ -71,6 +71,9 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
   // BulkSession
   std::error_code ask(protocol::BulkRequest request) override;
   void give(Event event) override;
+  void ask_and_give(protocol::BulkRequest request, Event event) override {
+    host_->ask_and_add(std::move(request), std::move(event));
+  }
   void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) override;
   std::unique_ptr<SecondDialler> make_dialler() override { return host_->make_dialler(); }
 

@@ -29,6 +29,8 @@ class BulkSession {
   virtual ~BulkSession() = default;
   virtual std::error_code ask(protocol::BulkRequest request) = 0;
   virtual void give(Event event) = 0;
+  /// As BulkHost::ask_and_add().
+  virtual void ask_and_give(protocol::BulkRequest request, Event event) = 0;
   virtual void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) = 0;
   virtual std::unique_ptr<SecondDialler> make_dialler() = 0;
 };
@@ -73,6 +75,9 @@ class BulkIo : private BulkTransferHost {
   void submit(std::function<std::function<void()>()> job) override;
   void ask(protocol::BulkRequest request) override;
   void give(Event event) override { session_.give(std::move(event)); }
+  void ask_and_give(protocol::BulkRequest request, Event event) override {
+    session_.ask_and_give(std::move(request), std::move(event));
+  }
   void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) override {
     session_.note_failure(channel, failure);
   }

@@ -396,9 +396,8 @@ void BulkTransfer::finish() {
 
 void BulkTransfer::finished(const StoreFailure& failure) {
   if (failure.error) return fail(failure);
-  // Who gets the event may leave at once: the daemon is told before.
-  say(serves_ ? protocol::BulkOutcome::done : protocol::BulkOutcome::kept);
-  host_.give(BulkReceived{to_public(id_), {}, {}, store_->path(), store_->take_bytes()});
+  say_and_give(serves_ ? protocol::BulkOutcome::done : protocol::BulkOutcome::kept, {},
+               BulkReceived{to_public(id_), {}, {}, store_->path(), store_->take_bytes()});
 }
 
 void BulkTransfer::fail(const StoreFailure& failure) {
@@ -408,8 +407,8 @@ void BulkTransfer::fail(const StoreFailure& failure) {
     host_.note_failure(id_, failure);
     return host_.ask(protocol::BulkCancel{0, id_});
   }
-  say(protocol::BulkOutcome::failed, failure.error);
-  host_.give(BulkReceived{to_public(id_), failure.error, failure.text, {}, {}});
+  say_and_give(protocol::BulkOutcome::failed, failure.error,
+               BulkReceived{to_public(id_), failure.error, failure.text, {}, {}});
   // Nobody can do anything with one whose list of files is no good.
   if (failure.error == Errc::bad_content_name) store_->discard();
   full_.reset();
@@ -418,10 +417,18 @@ void BulkTransfer::fail(const StoreFailure& failure) {
   host_.engines_changed(id_);
 }
 
-void BulkTransfer::say(protocol::BulkOutcome outcome, std::error_code error) {
+protocol::BulkOutcomeSaid BulkTransfer::note_outcome(protocol::BulkOutcome outcome, std::error_code error) {
   outcome_ = outcome;
   error_ = error;
-  host_.ask(protocol::BulkOutcomeSaid{0, id_, outcome, static_cast<std::uint16_t>(error.value())});
+  return {0, id_, outcome, static_cast<std::uint16_t>(error.value())};
+}
+
+void BulkTransfer::say(protocol::BulkOutcome outcome, std::error_code error) {
+  host_.ask(note_outcome(outcome, error));
+}
+
+void BulkTransfer::say_and_give(protocol::BulkOutcome outcome, std::error_code error, BulkReceived received) {
+  host_.ask_and_give(note_outcome(outcome, error), std::move(received));
 }
 
 std::uint64_t BulkTransfer::bytes() const {

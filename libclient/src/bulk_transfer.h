@@ -27,6 +27,8 @@ class BulkTransferHost {
   virtual void submit(std::function<std::function<void()>()> job) = 0;
   virtual void ask(protocol::BulkRequest request) = 0;
   virtual void give(Event event) = 0;
+  /// As BulkHost::ask_and_add().
+  virtual void ask_and_give(protocol::BulkRequest request, Event event) = 0;
   /// The channel's end, which this client asks for, has that reason.
   virtual void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) = 0;
   /// What the engines are has changed.
@@ -148,6 +150,8 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   void finished(const StoreFailure& failure);
   void fail(const StoreFailure& failure);
   void say(protocol::BulkOutcome outcome, std::error_code error = {});
+  void say_and_give(protocol::BulkOutcome outcome, std::error_code error, BulkReceived received);
+  protocol::BulkOutcomeSaid note_outcome(protocol::BulkOutcome outcome, std::error_code error);
   void tell_progress(bulk::Nanoseconds now);
   std::uint64_t bytes() const;
   static bulk::Nanoseconds now();

@@ -35,8 +35,7 @@ bool Connection::Impl::set_channel_listener(ChannelListener* listener) {
 std::error_code Connection::Impl::ask_channel(protocol::BulkRequest request, Asked asked) {
   Lock lock(mutex_);
   std::uint32_t number = 0;
-  std::error_code error = Errc::not_connected;
-  if (can_send()) error = session_.engine().ask_channel(std::move(request), number);
+  const std::error_code error = append_channel_request(std::move(request), number);
   if (asked) asked(error, number);
   if (!error) flush(lock);
   return error;
@@ -44,6 +43,22 @@ std::error_code Connection::Impl::ask_channel(protocol::BulkRequest request, Ask
 
 void Connection::Impl::add_event(Event event) {
   const Lock lock(mutex_);
+  push_channel_event(std::move(event));
+}
+
+void Connection::Impl::ask_and_add(protocol::BulkRequest request, Event event) {
+  Lock lock(mutex_);
+  std::uint32_t number = 0;
+  const std::error_code error = append_channel_request(std::move(request), number);
+  push_channel_event(std::move(event));
+  if (!error) flush(lock);
+}
+
+std::error_code Connection::Impl::append_channel_request(protocol::BulkRequest request, std::uint32_t& number) {
+  return can_send() ? session_.engine().ask_channel(std::move(request), number) : Errc::not_connected;
+}
+
+void Connection::Impl::push_channel_event(Event event) {
   if (ended_ || closing_) return;
   std::vector<Event> events;
   const auto* received = event.get_if<BulkReceived>();

@@ -84,6 +84,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   bool set_channel_listener(ChannelListener* listener) override;
   std::error_code ask_channel(protocol::BulkRequest request, Asked asked) override;
   void add_event(Event event) override;
+  void ask_and_add(protocol::BulkRequest request, Event event) override;
   bool has_room_for_events() const override { return !events_.is_full(); }
   bool is_own_thread() const override { return on_thread(); }
   std::unique_ptr<SecondDialler> make_dialler() override;
@@ -137,6 +138,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   void channel_answered(std::uint32_t request, std::error_code error) override;
   std::optional<Event> channel_news(protocol::BulkNews news, std::size_t before) override;
   std::vector<Event> channels_left(std::string_view group) override;
+  std::error_code append_channel_request(protocol::BulkRequest request, std::uint32_t& number);
+  void push_channel_event(Event event);
   void feed_refused(std::uint32_t request, std::error_code error) override;
   void feed_news(const protocol::FeedNews& news) override;
   void group_left(std::string_view group) override { feeds_.note_left(group); }

@@ -29,6 +29,10 @@ class BulkHost final : public BulkTransferHost {
     is_cancelled = is_cancelled || std::holds_alternative<protocol::BulkCancel>(request);
   }
   void give(Event event) override { kinds.push_back(event.kind()); }
+  void ask_and_give(protocol::BulkRequest request, Event event) override {
+    ask(std::move(request));
+    give(std::move(event));
+  }
   void note_failure(const bulk::BulkChannelId&, const StoreFailure&) override {}
   void engines_changed(const bulk::BulkChannelId&) override {}
   void wake() override {}

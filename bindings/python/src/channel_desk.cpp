@@ -42,9 +42,7 @@ std::error_code ChannelDesk::ask_channel(protocol::BulkRequest request, Asked as
   {
     const std::lock_guard lock(mutex_);
     if (is_open_ && !is_closed_) {
-      posted_.emplace_back(Request{std::move(request), std::move(asked)});
-      has_posted_ = true;
-      raise_event(*wake_);
+      post(Request{std::move(request), std::move(asked)});
       return {};
     }
   }
@@ -54,8 +52,18 @@ std::error_code ChannelDesk::ask_channel(protocol::BulkRequest request, Asked as
 
 void ChannelDesk::add_event(Event event) {
   const std::lock_guard lock(mutex_);
+  if (!is_closed_) post(std::move(event));
+}
+
+void ChannelDesk::ask_and_add(protocol::BulkRequest request, Event event) {
+  const std::lock_guard lock(mutex_);
   if (is_closed_) return;
-  posted_.emplace_back(std::move(event));
+  if (is_open_) post(Request{std::move(request), nullptr});
+  post(std::move(event));
+}
+
+void ChannelDesk::post(std::variant<Request, Event> what) {
+  posted_.push_back(std::move(what));
   has_posted_ = true;
   raise_event(*wake_);
 }

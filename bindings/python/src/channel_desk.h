@@ -29,6 +29,7 @@ class ChannelDesk final : public BulkHost, public std::enable_shared_from_this<C
   bool set_channel_listener(ChannelListener* listener) override;
   std::error_code ask_channel(protocol::BulkRequest request, Asked asked) override;
   void add_event(Event event) override;
+  void ask_and_add(protocol::BulkRequest request, Event event) override;
   bool has_room_for_events() const override { return has_room_; }
   /// What waits in here does so in threads of its own.
   bool is_own_thread() const override { return false; }
@@ -80,6 +81,7 @@ class ChannelDesk final : public BulkHost, public std::enable_shared_from_this<C
   void start_dial(std::uint64_t number, std::function<void()> on_done);
   std::optional<DialledServer> take_dialled(std::uint64_t number);
   void forget_dial(std::uint64_t number);
+  void post(std::variant<Request, Event> what);  // within `mutex_`
   std::optional<std::variant<Request, Event>> next();
 
   const std::shared_ptr<Descriptor> wake_;

@@ -1,9 +1,12 @@
 """Feeds: what clients send and hear, and what they are to be told. How each verb is performed."""
 import dataclasses
+import time
 
 from . import payload
 from .client import describe
-from .failure import Failure
+from .failure import PATIENCE_S, Failure
+
+ROOM_PERIOD_S = 0.01
 
 
 @dataclasses.dataclass
@@ -51,11 +54,20 @@ def perform_emit(stage, step, clients):
     def one(client):
         of = step.arguments
         feed = stage.feed(of["feed"])
-        seed = client.feed_seed(feed.number) + len(feed.sent)
-        pairs = [("feed", feed.id), ("seed", seed), ("size", of["size"]), ("count", of["count"])]
-        answer = client.call(step, "emit", pairs)
-        for i in range(answer.values.number("sent")):
-            feed.sent.append((of["size"], payload.digest(seed + i, of["size"])))
+        left = of["count"]
+        until = time.monotonic() + PATIENCE_S
+        while left > 0:
+            seed = client.feed_seed(feed.number) + len(feed.sent)
+            pairs = [("feed", feed.id), ("seed", seed), ("size", of["size"]), ("count", left)]
+            # One that was just opened anew has no room before its daemon has said so.
+            answer = client.call(step, "emit", pairs, passing="would_block" if time.monotonic() < until else None)
+            sent = answer.values.number("sent")
+            feed.sent += [(of["size"], payload.digest(seed + i, of["size"])) for i in range(sent)]
+            left -= sent
+            if step.arguments["refused"]:
+                return
+            if left > 0:
+                time.sleep(ROOM_PERIOD_S)
     stage.each(clients, one)
 
 

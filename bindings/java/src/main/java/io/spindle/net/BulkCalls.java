@@ -435,15 +435,11 @@ final class BulkCalls implements Bulk, BulkIo.Session {
   public boolean ask(BulkRequest request) {
     lock.lock();
     try {
-      if (!state.canSend() || state.session().writer().askChannel(request) != null) {
-        return false;
+      boolean isAsked = append(request);
+      if (isAsked) {
+        flush();
       }
-      if (request instanceof BulkRequest.TokenRequest) {
-        tokenRequest = state.session().writer().lastRequest();
-      }
-      link.flush();
-      state.wakeThread();
-      return true;
+      return isAsked;
     } finally {
       lock.unlock();
     }
@@ -457,21 +453,55 @@ final class BulkCalls implements Bulk, BulkIo.Session {
     }
     lock.lock();
     try {
-      if (state.hasEnded() || state.isClosing()) {
-        return;
-      }
-      BulkReceived received = event instanceof BulkReceived some ? some : null;
-      List<Event> batch = new ArrayList<>();
-      batch.add(event);
-      events.push(batch, 128 + (received == null ? 0 : received.content().length));
-      Known found = received == null ? null : known.get(received.channel());
-      if (found != null && found.future != null) {
-        CompletableFuture<BulkReceived> future = found.future;
-        found.future = null;
-        complete(() -> complete(future, received));
+      push(event);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void askAndGive(BulkRequest request, Event event) {
+    lock.lock();
+    try {
+      boolean isAsked = append(request);
+      push(event);
+      if (isAsked) {
+        flush();
       }
     } finally {
       lock.unlock();
+    }
+  }
+
+  // With the lock, as the two that follow: false where nobody can be asked.
+  private boolean append(BulkRequest request) {
+    if (!state.canSend() || state.session().writer().askChannel(request) != null) {
+      return false;
+    }
+    if (request instanceof BulkRequest.TokenRequest) {
+      tokenRequest = state.session().writer().lastRequest();
+    }
+    return true;
+  }
+
+  private void flush() {
+    link.flush();
+    state.wakeThread();
+  }
+
+  private void push(Event event) {
+    if (state.hasEnded() || state.isClosing()) {
+      return;
+    }
+    BulkReceived received = event instanceof BulkReceived some ? some : null;
+    List<Event> batch = new ArrayList<>();
+    batch.add(event);
+    events.push(batch, 128 + (received == null ? 0 : received.content().length));
+    Known found = received == null ? null : known.get(received.channel());
+    if (found != null && found.future != null) {
+      CompletableFuture<BulkReceived> future = found.future;
+      found.future = null;
+      complete(() -> complete(future, received));
     }
   }
 

@@ -42,6 +42,9 @@ final class BulkIo implements BulkTransfer.Host {
 
     void give(Event event);
 
+    /** As BulkTransfer.Host.askAndGive(). */
+    void askAndGive(BulkRequest request, Event event);
+
     void noteFailure(ChannelId channel, StoreException failure);
 
     /** Of the daemon that the session is at. */
@@ -171,6 +174,11 @@ final class BulkIo implements BulkTransfer.Host {
   @Override
   public void give(Event event) {
     session.give(event);
+  }
+
+  @Override
+  public void askAndGive(BulkRequest request, Event event) {
+    session.askAndGive(request, event);
   }
 
   @Override

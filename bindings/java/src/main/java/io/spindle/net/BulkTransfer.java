@@ -34,6 +34,12 @@ abstract class BulkTransfer {
 
     void give(Event event);
 
+    /**
+     * Both, as one: what comes of the request comes behind the event, and what the program does upon the event behind
+     * the request. Where nobody can be asked there is the event alone.
+     */
+    void askAndGive(BulkRequest request, Event event);
+
     /** The channel's end, which this client asks for, has that reason. */
     void noteFailure(ChannelId channel, StoreException failure);
 

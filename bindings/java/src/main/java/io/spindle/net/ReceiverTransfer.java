@@ -413,9 +413,10 @@ final class ReceiverTransfer extends BulkTransfer {
       fail(failure.get());
       return;
     }
-    // Who gets the event may leave at once: the daemon is told before.
-    say(serves ? Outcome.DONE : Outcome.KEPT, null);
-    host.give(new BulkReceived(id, Optional.empty(), "", Optional.ofNullable(store.path()), store.takeBytes()));
+    sayAndGive(
+        serves ? Outcome.DONE : Outcome.KEPT,
+        null,
+        new BulkReceived(id, Optional.empty(), "", Optional.ofNullable(store.path()), store.takeBytes()));
   }
 
   // --- Its end ---
@@ -426,8 +427,10 @@ final class ReceiverTransfer extends BulkTransfer {
       return;
     }
     say(Outcome.FAILED, failure.code());
-    say(Outcome.FAILED, failure.code());
-    host.give(new BulkReceived(id, Optional.of(failure.code()), failure.getMessage(), Optional.empty(), new byte[0]));
+    sayAndGive(
+        Outcome.FAILED,
+        failure.code(),
+        new BulkReceived(id, Optional.of(failure.code()), failure.getMessage(), Optional.empty(), new byte[0]));
     // Nobody can do anything with one whose list of files is no good.
     if (failure.code() == Code.BAD_CONTENT_NAME) {
       store.discard();
@@ -440,9 +443,17 @@ final class ReceiverTransfer extends BulkTransfer {
   }
 
   private void say(Outcome what, Code why) {
+    host.ask(noteOutcome(what, why));
+  }
+
+  private void sayAndGive(Outcome what, Code why, BulkReceived received) {
+    host.askAndGive(noteOutcome(what, why), received);
+  }
+
+  private BulkRequest noteOutcome(Outcome what, Code why) {
     outcome = what;
     error = why;
-    host.ask(new BulkRequest.OutcomeSaid(id, what, why == null ? 0 : why.number()));
+    return new BulkRequest.OutcomeSaid(id, what, why == null ? 0 : why.number());
   }
 
   @Override
