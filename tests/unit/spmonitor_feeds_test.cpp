@@ -42,7 +42,7 @@ TEST(SpmonitorFeeds, ShowsFeedsRatesAndRepair) {
   other.set_packets(812);
   other.set_missing(3);
   other.set_upstream("beta");
-  for (const std::uint64_t asked : {20, 3, 1}) feeds.add_asked(asked);
+  for (const std::uint64_t asked : {20U, 3U, 1U}) feeds.add_asked(asked);
   feeds.set_requests_in(31);
   feeds.set_requests_passed_on(4);
   feeds.set_requests_refused(2);

@@ -1,5 +1,6 @@
 #include "libclient/tls/tls_stream.h"
 
+#include <gmock/gmock.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
