@@ -73,7 +73,7 @@ class Rotation : public testing::Test {
     return state;
   }
   void start_streams() {
-    constexpr std::array<std::pair<int, int>, 3> kEnds{{{0, 4}, {4, 0}, {1, 3}}};
+    constexpr std::array<std::pair<std::size_t, std::size_t>, 3> kEnds{{{0, 4}, {4, 0}, {1, 3}}};
     for (const auto& [from, to] : kEnds) {
       streams_.push_back(std::make_unique<MessageStream>(*all_[from], *all_[to], "stream from " + all_[from]->name()));
     }
