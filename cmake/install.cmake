@@ -51,6 +51,7 @@ if(SPINDLE_BINDINGS)
   install(FILES ${CMAKE_BINARY_DIR}/spindle_c-config-version.cmake DESTINATION ${c_package_dir} COMPONENT client_c)
   install(FILES ${CMAKE_BINARY_DIR}/spindle_c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT client_c)
   install(DIRECTORY bindings/c/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/bindings/c COMPONENT client_c)
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT client_c)
 endif()
 
 # The licence, and the pages, whose links stay as they are.
