@@ -509,6 +509,24 @@ std::string imposed_partition() {
   return steps.op(NodeStep::time).u16(6000).bytes();
 }
 
+/// A neighbour's link state comes in parts, as one does that no frame holds, and then parts that make no message.
+std::string control_in_parts() {
+  Steps steps;
+  link(steps, kFirst, 1);
+  const auto part = [&steps](bool is_last, const std::string& bytes) {
+    steps.op(NodeStep::frame).u8(kFirst).u8(static_cast<unsigned>(spindled::LinkFrame::control_part));
+    steps.long_text(one_byte(is_last ? 1 : 0) + bytes).op(NodeStep::time).u16(5);
+  };
+  const spindled::LinkState state{{"zeta", 22}, 1, {{"node", 7, 1, 100, 0}}};
+  const std::string message = as_string(spindled::encode_control(state));
+  part(false, message.substr(0, 5));
+  part(false, "");
+  part(true, message.substr(5));
+  part(false, message);
+  part(true, "no more of it");
+  return steps.op(NodeStep::time).u16(1000).bytes();
+}
+
 std::string slow_client() {
   Steps steps;
   client(steps, kFirst, "a");
@@ -871,6 +889,7 @@ void add_node_seeds(Seeds& seeds) {
   seeds.push_back({"node", "garbage_on_all_ports", garbage_on_all_ports()});
   seeds.push_back({"node", "admin_requests", admin_requests()});
   seeds.push_back({"node", "imposed_partition", imposed_partition()});
+  seeds.push_back({"node", "control_in_parts", control_in_parts()});
   seeds.push_back({"node", "slow_client", slow_client()});
   seeds.push_back({"node", "independent_flows", independent_flows()});
   seeds.push_back({"node", "a_session_resumed", a_session_resumed()});
