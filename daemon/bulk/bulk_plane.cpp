@@ -22,6 +22,10 @@ constexpr Duration kHandshakeTimeout = 5s;
 /// not know what it was asked for: it is asked anew. One that has not given the index for as long has the backup beside
 /// it, too.
 constexpr Duration kForgotten = 3s;
+/// So long it takes at most, as a rule, until both ends of a hop have followed a plan, and have opened it: an
+/// invitation, the connection, and the greeting.
+constexpr Duration kOpening = 50ms;
+constexpr int kOpeningRoundTrips = 4;
 /// A hop that no channel needs is closed when nothing has gone over it for this long.
 constexpr Duration kHopIdle = 30s;
 
@@ -159,6 +163,8 @@ void BulkPlane::forget(Time now, ConnectionId id) {
   for (auto& [channel, relayed] : relayed_) {
     relayed->relay.remove(now, id);
     if (relayed->mesh && connection->is_hop()) relayed->mesh->hop_lost(now, connection->daemon());
+    TreePosition& position = relayed->position;
+    if (connection->is_hop() && position.parent == connection->daemon()) position.is_parent_lost = true;
     update_upstreams(now, *relayed);
   }
   timers_.set_earlier(Timer::hops, now + kHopRetry);
@@ -425,10 +431,11 @@ void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
   };
   const std::optional<Time> lacks_index = relayed.relay.index().lacking_since();
   // A parent that is asked anew is heard before the backup goes.
-  const bool stands_in = parent != nullptr && backup != nullptr && relayed.relay.is_upstream(backup->id()) &&
-                         !relayed.relay.has_sent(parent->id());
-  const bool needs_backup = parent == nullptr || stands_in || is_silent(parent->id(), ChannelRelay::kSilence) ||
-                            (lacks_index && now - *lacks_index >= kForgotten);
+  const bool is_backup_asked = backup != nullptr && relayed.relay.is_upstream(backup->id());
+  const bool stands_in = parent != nullptr && is_backup_asked && !relayed.relay.has_sent(parent->id());
+  const bool needs_backup = parent == nullptr ? is_backup_asked || !is_parent_awaited(now, relayed)
+                                              : stands_in || is_silent(parent->id(), ChannelRelay::kSilence) ||
+                                                    (lacks_index && now - *lacks_index >= kForgotten);
   for (auto& [id, connection] : connections_) {
     if (!connection->is_hop()) continue;
     const bool is_wanted = connection.get() == parent || (connection.get() == backup && needs_backup);
@@ -446,6 +453,19 @@ void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
   }
   relayed_.wake_at(relayed.relay.next_deadline());
   if (relayed.mesh) relayed_.wake_at(relayed.mesh->next_deadline());
+}
+
+bool BulkPlane::is_parent_awaited(Time now, const RelayedChannel& relayed) {
+  const TreePosition& position = relayed.position;
+  if (!position.parent || position.is_parent_lost) return false;
+  if (relayed.relay.tally().received != 0) return false;  // what has begun is not to stand still
+  const std::optional<LinkId> link = layers_.links.established_with(*position.parent);
+  if (!link) return false;
+  const Duration opening = kOpening + kOpeningRoundTrips * layers_.links.round_trip(*link);
+  const Time until = position.since + std::min(opening, ChannelRelay::kSilence);
+  if (now >= until) return false;
+  relayed_.wake_at(until);
+  return true;
 }
 
 void BulkPlane::update_mesh(Time now, RelayedChannel& relayed) {

@@ -111,6 +111,9 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
 
   /// Asks the parent, and the backup beside it where the parent is not there or is silent.
   void update_upstreams(Time now, RelayedChannel& relayed);
+  /// Whether the hop to the parent is waited for: it has to be opened, and what has not begun is not missed. With the
+  /// backup asked meanwhile both would send all, as both are granted it before any of it has come.
+  bool is_parent_awaited(Time now, const RelayedChannel& relayed);
   /// By a new place in the tree.
   void update_mesh(Time now, RelayedChannel& relayed);
   /// Who is going to ask here.

@@ -62,6 +62,8 @@ void ChannelRelay::add_upstream(Time now, ConnectionId id, bool is_source) {
   if (!is_new) return;
   at->second.is_source = is_source;
   at->second.heard_at = now;
+  // Another one before it, or a former one, may have given some of what it gives.
+  if (!is_source && (upstreams_.size() > 1 || ring_.end() != 0)) may_come_twice(now);
   is_source ? told_source_.clear() : static_cast<void>(untold_.insert(id));
   if (is_source && (blocks_seen_ != 0 || index_.count() != 0)) has_gap_ = true;
   index_.add_upstream(id);
@@ -116,7 +118,7 @@ void ChannelRelay::remove_child(Time now, ConnectionId id) {
 }
 
 void ChannelRelay::remove_upstream(ConnectionId id) {
-  upstreams_.erase(id);
+  if (upstreams_.erase(id) != 0) once_from_ = ring_.end() + ring_.capacity();
   index_.remove_upstream(id);
   untold_.erase(id);
   std::erase_if(marks_, [&](const PassingMark& mark) { return mark.upstream == id; });
@@ -158,12 +160,35 @@ std::optional<bool> ChannelRelay::symbol_received(Time now, ConnectionId from, s
   blocks_seen_ = std::max(blocks_seen_, symbol.block + 1);
   if (told_ && told_->complete.contains(symbol.block)) ++tally_.needless;
   if (upstream->second.is_source) miss_gap();
-  if (!peers_.empty()) {
+  if (remembers()) {
     symbol.former = received_.add(now, {symbol.block, symbol.esi}, ring_.end());
-    if (symbol.former) ++tally_.overtaken;
+    if (symbol.former) {
+      const bool is_here = *symbol.former >= ring_.begin();
+      if (!is_here || ring_.at(*symbol.former).is_of_peer) ++tally_.overtaken;
+      may_come_twice(now);
+    }
   }
   push(now, std::move(symbol));
   return std::nullopt;
+}
+
+void ChannelRelay::may_come_twice(Time now) {
+  const bool remembered = is_remembering_;
+  is_remembering_ = true;
+  once_from_ = ring_.end() + ring_.capacity();
+  if (remembered) return;
+  for (std::uint64_t place = ring_.begin(); place < ring_.end(); ++place) {
+    const RelayedSymbol& symbol = ring_.at(place);
+    if (!told_ || !told_->complete.contains(symbol.block)) received_.add(now, {symbol.block, symbol.esi}, place);
+  }
+}
+
+bool ChannelRelay::remembers() {
+  if (is_remembering_ && peers_.empty() && upstreams_.size() <= 1 && ring_.end() >= once_from_) {
+    is_remembering_ = false;
+    received_ = {};
+  }
+  return is_remembering_;
 }
 
 void ChannelRelay::push(Time now, RelayedSymbol symbol) {
@@ -785,7 +810,7 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
     to_it.seen = upstream.seen;
     output_.send_need(id, kLiveStream, to_it);
   }
-  if (!peers_.empty()) received_.forget(news.complete);
+  if (is_remembering_) received_.forget(news.complete);
   for (auto& [id, peer] : peers_) {
     std::erase_if(peer.blocks, [&](std::uint32_t block) { return news.complete.contains(block); });
   }

@@ -180,7 +180,7 @@ class ChannelRelay {
   const spindle::bulk::Need* told() const { return told_ ? &*told_ : nullptr; }
   /// Complete at those that can give it here.
   spindle::bulk::BlockSet held() const;
-  /// Of those that are not, what has come since there are peer senders.
+  /// Of those that are not, what has come, where it may come twice: of peer senders, or of several upstreams.
   const ReceivedSymbols& received() const { return received_; }
   /// Of symbols that are kept, in slabs.
   std::size_t ring_bytes() const { return ring_.bytes() + own_bytes_; }
@@ -339,6 +339,10 @@ class ChannelRelay {
     std::set<std::string, std::less<>> below;
   };
 
+  /// From now on it is remembered what has come, the ring's content included.
+  void may_come_twice(Time now);
+  /// Whether it is: for as long as there are several that send, and until a ring later nothing has come twice.
+  bool remembers();
   bool may_have(const Child& child, const RelayedSymbol& symbol) const;
   /// Whether it was given the same symbol when that came before, as where a peer was earlier than the tree.
   static bool was_given_before(const Child& child, const RelayedSymbol& symbol);
@@ -470,7 +474,9 @@ class ChannelRelay {
   std::uint64_t arrived_ = 0;  // at the last tick, ring_.end()
   Time sized_at_{};
   std::size_t ring_bytes_max_ = kRingBytesMax;
-  ReceivedSymbols received_;
+  ReceivedSymbols received_;  // while it is remembered
+  bool is_remembering_ = false;
+  std::uint64_t once_from_ = 0;  // the place in the ring from which on nothing comes twice, where one alone sends
   // Of meshed children: what lies before this place belongs to somebody, and so do these places behind it.
   std::uint64_t unowned_ = 0;
   std::set<std::uint64_t> owned_;

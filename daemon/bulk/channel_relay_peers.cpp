@@ -14,12 +14,15 @@ using spindle::bulk::Need;
 
 void ChannelRelay::add_peer_sender(Time now, ConnectionId id) {
   if (is_upstream(id) || !peers_.try_emplace(id).second) return;
+  may_come_twice(now);
   output_.send_need(id, kLiveStream, need());
   tell_needs(now, Telling::news);
   grant_peers(now);
 }
 
-void ChannelRelay::remove_peer_sender(ConnectionId id) { peers_.erase(id); }
+void ChannelRelay::remove_peer_sender(ConnectionId id) {
+  if (peers_.erase(id) != 0) once_from_ = ring_.end() + ring_.capacity();
+}
 
 void ChannelRelay::add_peer_receiver(Time now, ConnectionId id, std::string_view daemon) {
   const auto [at, is_new] = children_.try_emplace(id);

@@ -187,6 +187,9 @@ void ChannelTrees::follow(Time now, RelayedChannel& relayed, const TreePlan& pla
                                return place.parent == own->parent && place.member != place.parent;
                              }) == 1;
   }
+  const bool is_same_parent = position.parent == relayed.position.parent;
+  position.since = is_same_parent ? relayed.position.since : now;
+  position.is_parent_lost = is_same_parent && relayed.position.is_parent_lost;
   relayed.relay.set_plan(position.generation, position.below);
   relayed.position = std::move(position);
   followed_(now, relayed);

@@ -13,8 +13,8 @@ namespace {
 
 class Bulk : public Scenario {
  protected:
-  void begin(std::uint64_t seed, Shape shape, std::size_t daemons) {
-    simulate_cluster(seed, shape, daemons, {});
+  void begin(std::uint64_t seed, Shape shape, std::size_t daemons, const NodeConfig& config = {}) {
+    simulate_cluster(seed, shape, daemons, config);
     for (std::size_t i = 0; i < daemons; ++i) add(i);
     await_group_view(members_, "g");
   }
@@ -284,6 +284,45 @@ TEST_F(Bulk, GivesNothingTwiceToWhoComesLateToAHopThatStands) {
     await_all(id, 0, 20s);
     EXPECT_EQ(bulk_.back()->counters(id)->duplicate, 0u);
   }
+}
+
+TEST_F(Bulk, AsksNoBackupWhileTheHopToTheParentIsOpened) {
+  for (std::uint64_t seed = 60; seed < 64; ++seed) {
+    SCOPED_TRACE(seed);
+    members_.clear();
+    bulk_.clear();
+    begin(seed, Shape::full, 5);
+    // Hops are open at very different times.
+    Random random(seed);
+    for (HostIndex a = 0; a < 5; ++a) {
+      for (HostIndex b = 0; b < a; ++b) {
+        PathProperties path;
+        path.delay = random.below(2) == 0 ? Duration(100us) : Duration(10ms);
+        sim().network().set_path(a, b, path);
+      }
+    }
+    const BulkChannelId id = offer(0, 300'000);
+    await_all(id, 0, 20s);
+    sim().run_for(2s);
+    for (std::size_t i = 1; i < 5; ++i) {
+      EXPECT_EQ(sim().host(i).node().counters().value(Counter::bulk_backups_asked), 0u) << i;
+      EXPECT_EQ(bulk_[i]->counters(id)->duplicate, 0u) << i;
+    }
+  }
+}
+
+TEST_F(Bulk, AsksTheBackupOfAParentThatStandsStillBeforeItsHopIsOpen) {
+  // It has its place in the view, and in the tree, all the while.
+  NodeConfig config;
+  config.link.liveness_timeout = 60s;
+  begin(65, Shape::ring, 4, config);
+  const BulkChannelId id = offer(0, 300'000);
+  sim().host(1).pause();
+  await([&] { return has(2, id) && has(3, id); }, 10s, "the content beside the one that stands still");
+  EXPECT_GT(sim().host(2).node().counters().value(Counter::bulk_backups_asked), 0u);
+  EXPECT_FALSE(has(1, id));
+  sim().host(1).resume();
+  await_all(id, 0, 20s);
 }
 
 TEST_F(Bulk, GoesOnWhenSidesMeetAgain) {

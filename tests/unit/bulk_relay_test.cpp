@@ -151,6 +151,46 @@ TEST(ChannelRelay, GoesOnUnderAnotherParent) {
   EXPECT_LE(net.sent_over(next), symbols_of(net) - before + symbols_of(net) * 5 / 100);
 }
 
+TEST(ChannelRelay, GivesNothingTwiceThatParentAndBackupBothSend) {
+  // One block, that fits into what is granted before any of it has come, and one that does not.
+  for (const std::uint32_t symbols : {256u, 4'096u}) {
+    SCOPED_TRACE(symbols);
+    RelayNet net({1, symbols});
+    const auto root = net.add_daemon("root"), a = net.add_daemon("a"), b = net.add_daemon("b");
+    const auto c = net.add_daemon("c"), d = net.add_daemon("d");
+    net.connect(root, a, 10);
+    net.connect(root, b, 10, 5);
+    net.connect(b, c, 10);
+    net.connect(a, c, 10);
+    const ConnectionId below = net.connect(c, d, 10);
+    const RelayNet::Receiver& at_c = net.add_receiver(c);
+    const RelayNet::Receiver& at_d = net.add_receiver(d);
+    net.add_source(root);
+    ASSERT_TRUE(net.run(20'000));
+    net.run_for(1'000);
+    EXPECT_EQ(at_c.duplicates, 0U);
+    EXPECT_EQ(at_d.duplicates, 0U);
+    EXPECT_LE(net.sent_over(below), symbols);
+  }
+}
+
+TEST(ChannelRelay, GivesNothingTwiceThatAFormerParentGave) {
+  RelayNet net({1, 1'000});
+  const auto root = net.add_daemon("root"), a = net.add_daemon("a"), c = net.add_daemon("c");
+  net.connect(root, a, 10);
+  const ConnectionId former = net.connect(a, c, 10);
+  const RelayNet::Receiver& receiver = net.add_receiver(c);
+  net.add_source(root);
+  net.run(60);
+  ASSERT_FALSE(receiver.is_done(net.content()));
+  ASSERT_GT(receiver.symbols, 200U);
+  net.disconnect(former);
+  net.connect(root, c, 10);
+  ASSERT_TRUE(net.run(20'000));
+  net.run_for(1'000);
+  EXPECT_EQ(receiver.duplicates, 0U);
+}
+
 /// All blocks but these.
 BlockSet all_but(std::uint32_t blocks, std::initializer_list<std::uint32_t> lacking) {
   BlockSet has = BlockSet::of_first(blocks);
@@ -790,6 +830,41 @@ TEST(ChannelRelayPeers, WhoGiveEarlierAreNoReasonToWithholdWhatWasLost) {
   relay.need_received(with.net.now() + 10ms, client, need);
   come(with.hop_a, 1);
   EXPECT_EQ(given(client), 1U) << "it may have lost that";
+}
+
+TEST(ChannelRelayPeers, AreOfNoUseWithWhatCameBeforeTheFirstOfThem) {
+  Triangle with(4, 4, 0);
+  ChannelRelay& relay = with.net.relay(with.a);
+  const ConnectionId peer{77}, client{79};
+  const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes, 1);
+  const Slice slice({}, bytes.data(), bytes.size());
+  const std::uint32_t crc = spindle::bulk::crc32c(bytes);
+  const auto come = [&](ConnectionId from, std::uint32_t esi) {
+    return relay.symbol_received(with.net.now(), from, 0, {1, 3, esi, crc, slice});
+  };
+  const auto given = [&] {
+    std::size_t symbols = 0;
+    while (auto item = relay.next(with.net.now(), client))
+      symbols += std::holds_alternative<RelayedSymbol>(*item) ? 1 : 0;
+    return symbols;
+  };
+  relay.add_child(with.net.now(), client, "");
+  relay.need_received(with.net.now(), client, {});
+  relay.grant_received(client, 1'000);
+  with.net.run_for(10);
+  given();
+  come(with.hop_a, 0);
+  EXPECT_EQ(given(), 1U);
+  relay.add_peer_sender(with.net.now(), peer);
+  EXPECT_EQ(come(peer, 0), false);
+  EXPECT_EQ(come(peer, 1), true);
+  EXPECT_EQ(given(), 1U) << "only what is new";
+  EXPECT_EQ(relay.tally().overtaken, 0U);
+  come(with.hop_a, 0);
+  EXPECT_EQ(relay.tally().overtaken, 0U) << "no peer was earlier than the tree";
+  come(with.hop_a, 1);
+  EXPECT_EQ(relay.tally().overtaken, 1U);
+  EXPECT_EQ(given(), 0U);
 }
 
 TEST(ChannelRelayPeers, AreOfUseOverLongPathsAndWhereTheyAreSlow) {
