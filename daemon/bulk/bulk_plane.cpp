@@ -433,9 +433,10 @@ void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
   // A parent that is asked anew is heard before the backup goes.
   const bool is_backup_asked = backup != nullptr && relayed.relay.is_upstream(backup->id());
   const bool stands_in = parent != nullptr && is_backup_asked && !relayed.relay.has_sent(parent->id());
-  const bool needs_backup = parent == nullptr ? is_backup_asked || !is_parent_awaited(now, relayed)
-                                              : stands_in || is_silent(parent->id(), ChannelRelay::kSilence) ||
-                                                    (lacks_index && now - *lacks_index >= kForgotten);
+  const bool needs_backup = parent == nullptr
+                                ? is_backup_asked || (backup != nullptr && !is_parent_awaited(now, relayed))
+                                : stands_in || is_silent(parent->id(), ChannelRelay::kSilence) ||
+                                      (lacks_index && now - *lacks_index >= kForgotten);
   for (auto& [id, connection] : connections_) {
     if (!connection->is_hop()) continue;
     const bool is_wanted = connection.get() == parent || (connection.get() == backup && needs_backup);
