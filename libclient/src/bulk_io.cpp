@@ -34,8 +34,12 @@ void BulkIo::stop() {
   }
   raise_event(*wake_);
   thread_.join();
+  // What workers are doing counts, too. What is let go of then is a job of its own.
+  for (int round = 0; round < 2; ++round) {
+    run_tasks();
+    workers_.drain();
+  }
   workers_.stop();
-  // What workers have written counts, too.
   run_tasks();
   for (const auto& [id, transfer] : transfers_) transfer->save_at_end();
   transfers_.clear();

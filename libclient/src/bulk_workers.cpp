@@ -27,6 +27,11 @@ void BulkWorkers::add(Job job) {
   news_.notify_one();
 }
 
+void BulkWorkers::drain() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return jobs_.empty() && under_way_ == 0; });
+}
+
 void BulkWorkers::stop() {
   std::deque<Job> dropped;  // without the lock
   {
@@ -47,10 +52,13 @@ void BulkWorkers::run() {
     if (stop_) return;
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
+    ++under_way_;
     lock.unlock();
     job();
     job = nullptr;
     lock.lock();
+    --under_way_;
+    if (jobs_.empty() && under_way_ == 0) idle_.notify_all();
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -21,6 +22,8 @@ class BulkWorkers {
 
   void start(unsigned threads);
   void add(Job job);
+  /// Returns when all jobs are over.
+  void drain();
   /// Jobs that have not begun are dropped; returns when the others are over.
   void stop();
 
@@ -29,7 +32,9 @@ class BulkWorkers {
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable news_;
+  std::condition_variable idle_;
   std::deque<Job> jobs_;
+  std::size_t under_way_ = 0;
   bool stop_ = false;
   std::vector<std::thread> threads_;
 };
