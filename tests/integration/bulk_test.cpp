@@ -233,6 +233,7 @@ TEST(BulkFiles, TheSenderCountsWhoLeftWithAllOfIt) {
   ASSERT_FALSE(quick.bulk.accept(quick.next<BulkOffered>().channel, BulkSink::memory()));
   EXPECT_FALSE(quick.next<BulkReceived>().error);
   ASSERT_FALSE(quick.connection.leave("images"));
+  EXPECT_EQ(quick.next<BulkEnded>().cause, BulkEnded::Cause::left);
   ASSERT_FALSE(slow.bulk.refuse(slow.next<BulkOffered>().channel));
   EXPECT_EQ(sender.wait(), 0) << sender.transcript();
   EXPECT_THAT(sender.output(Process::Stream::out), HasSubstr("received by 1 (1 has left since), failed 0, refused 1"));

@@ -40,7 +40,9 @@ class DatagramsOfDaemons : public testing::Test {
   admin::Datagrams await_udp(Daemon& daemon) {
     admin::Datagrams datagrams;
     wait_until([&] {
-      datagrams = links(daemon).links(0).datagrams();
+      const admin::LinksReply reply = links(daemon);
+      if (reply.links_size() == 0) return false;
+      datagrams = reply.links(0).datagrams();
       return datagrams.by_udp();
     });
     return datagrams;
@@ -76,6 +78,7 @@ TEST_F(DatagramsOfDaemons, GoByUdpWithTokensWhereItIsNot) {
 
 TEST_F(DatagramsOfDaemons, AreOffWhereTheConfigurationSaysSo) {
   start(plain("alpha", "[feed]\ndatagrams = false\n"), plain("beta"));
+  wait_until([&] { return links(*alpha_).links_size() == 1 && links(*beta_).links_size() == 1; });
   const admin::LinksReply reply = links(*beta_);
   EXPECT_FALSE(reply.links(0).datagrams().by_udp());
   EXPECT_THAT(run_spmonitor(*alpha_, {"links"}).out, HasSubstr("no udp to beta: switched off here (feed.datagrams)"));
