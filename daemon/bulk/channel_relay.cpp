@@ -82,6 +82,7 @@ void ChannelRelay::add_child(Time now, ConnectionId id, std::string_view daemon)
   child.moved_at = now;
   child.has_sequence = child.given_sequence = last_sequence_;
   if (ring_.begin() != 0 || !is_whole_) miss(child);
+  child.has_all_from = child.cursor;  // what the ring has it has not missed
   tell_needs(now, Telling::news);
   grant_upstreams(now);
   tick_at_ = std::min(tick_at_, now + kNeedInterval);
@@ -176,11 +177,22 @@ void ChannelRelay::may_come_twice(Time now) {
   const bool remembered = is_remembering_;
   is_remembering_ = true;
   once_from_ = ring_.end() + ring_.capacity();
-  if (remembered) return;
+  if (!remembered) remember_ring(now);
+}
+
+void ChannelRelay::remember_ring(Time now) {
   for (std::uint64_t place = ring_.begin(); place < ring_.end(); ++place) {
     const RelayedSymbol& symbol = ring_.at(place);
     if (!told_ || !told_->complete.contains(symbol.block)) received_.add(now, {symbol.block, symbol.esi}, place);
   }
+}
+
+void ChannelRelay::note_asked_again(Time now, bool is_more_wanted) {
+  // A source sends nothing twice live, and what is lost behind a ring that has gone on is not in it any more.
+  if (source() || ring_.end() == 0 || (!is_more_wanted && ring_.begin() != 0)) return;
+  // What was complete was forgotten. What peers give may be wanted again, as where a block went bad.
+  if (is_remembering_ && is_more_wanted && peers_.empty()) remember_ring(now);
+  may_come_twice(now);
 }
 
 bool ChannelRelay::remembers() {
@@ -819,7 +831,10 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
   for (const auto& [id, peer] : peers_) output_.send_need(id, kLiveStream, to_peers);
   untold_.clear();
   told_at_ = now;
+  const bool is_more_wanted = told_ && has_more(told_->complete, news.complete, spindle::bulk::kBlocksMax);
+  const bool is_newly_lost = news.lost && told_ && !told_->lost;
   told_ = std::move(news);
+  if (is_more_wanted || is_newly_lost) note_asked_again(now, is_more_wanted);
 }
 
 void ChannelRelay::handle_time(Time now) {

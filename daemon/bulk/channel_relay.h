@@ -341,6 +341,11 @@ class ChannelRelay {
 
   /// From now on it is remembered what has come, the ring's content included.
   void may_come_twice(Time now);
+  /// What the ring has of blocks that somebody below lacks has come.
+  void remember_ring(Time now);
+  /// Upstreams were told that something is lost, or (`is_more_wanted`) that somebody lacks what nobody lacked: they
+  /// send it anew, and the ring may have it still.
+  void note_asked_again(Time now, bool is_more_wanted);
   /// Whether it is: for as long as there are several that send, and until a ring later nothing has come twice.
   bool remembers();
   bool may_have(const Child& child, const RelayedSymbol& symbol) const;

@@ -286,6 +286,26 @@ TEST_F(Bulk, GivesNothingTwiceToWhoComesLateToAHopThatStands) {
   }
 }
 
+TEST_F(Bulk, GivesOnceWhatARelayAskedForAnewForEachThatCameLate) {
+  for (std::uint64_t seed = 66; seed < 70; ++seed) {
+    SCOPED_TRACE(seed);
+    members_.clear();
+    bulk_.clear();
+    simulate_cluster(seed, Shape::star, 5, {});
+    add(3);
+    add(3);
+    await_group_view(members_, "g");
+    // All of it fits into the ring of the daemon in the middle several times.
+    const BulkChannelId id = offer(0, 290'000);
+    for (const std::size_t host : {2u, 4u, 1u, 0u}) {
+      add(host);
+      await_all(id, 0, 20s);
+      sim().run_for(2s);
+    }
+    for (std::size_t i = 1; i < members_.size(); ++i) EXPECT_EQ(bulk_[i]->counters(id)->duplicate, 0u) << i;
+  }
+}
+
 TEST_F(Bulk, AsksNoBackupWhileTheHopToTheParentIsOpened) {
   for (std::uint64_t seed = 60; seed < 64; ++seed) {
     SCOPED_TRACE(seed);

@@ -358,8 +358,10 @@ class RelayNet {
         take(*over.receiver, symbol);
         over.from->relay.grant_received(over.id, 1);
       } else {
-        events_.emplace(now_ + over.delay * 1ms, [id = over.id, symbol](RelayNet& at) {
-          if (Hop* hop = at.hop(id)) hop->to->relay.symbol_received(at.now_, id, 0, symbol);
+        // No more of it than a frame carries: the place in a ring is its relay's own.
+        const RelayedSymbol sent{symbol.generation, symbol.block, symbol.esi, symbol.crc, symbol.bytes};
+        events_.emplace(now_ + over.delay * 1ms, [id = over.id, sent](RelayNet& at) {
+          if (Hop* hop = at.hop(id)) hop->to->relay.symbol_received(at.now_, id, 0, sent);
         });
       }
     }

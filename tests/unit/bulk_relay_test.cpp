@@ -191,6 +191,48 @@ TEST(ChannelRelay, GivesNothingTwiceThatAFormerParentGave) {
   EXPECT_EQ(receiver.duplicates, 0U);
 }
 
+TEST(ChannelRelay, GivesOnceWhatItAskedForAnewForThoseThatTheNextPlansAdd) {
+  RelayNet net({4, 4});
+  const auto root = net.add_daemon("root"), a = net.add_daemon("a");
+  const ConnectionId hop = net.connect(root, a, 10);
+  ChannelRelay& relay = net.relay(a);
+  const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes, 1);
+  const auto join = [&](ConnectionId id, const char* daemon) {
+    relay.add_child(net.now(), id, daemon);
+    relay.need_received(net.now(), id, {});
+    relay.grant_received(id, 1'000);
+    net.run_for(10);
+  };
+  const auto come = [&](std::uint8_t generation) {
+    for (std::uint32_t esi = 0; esi < 4; ++esi) {
+      relay.symbol_received(net.now(), hop, 0,
+                            {generation, 3, esi, spindle::bulk::crc32c(bytes), Slice({}, bytes.data(), bytes.size())});
+    }
+  };
+  const auto given = [&](ConnectionId id) {
+    std::size_t symbols = 0;
+    while (auto item = relay.next(net.now(), id)) symbols += std::holds_alternative<RelayedSymbol>(*item) ? 1 : 0;
+    return symbols;
+  };
+  std::set<std::string, std::less<>> below;
+  for (std::uint8_t i = 1; i <= 3; ++i) {
+    SCOPED_TRACE(int{i});
+    const ConnectionId id{70u + i};
+    const std::string daemon = "d" + std::to_string(i);
+    below.insert(daemon);
+    relay.set_plan(i, below);
+    join(id, daemon.c_str());
+    EXPECT_EQ(given(id), 0U) << "it had no place in the plans by which that came";
+    come(i);
+    EXPECT_EQ(given(id), 4U);
+    relay.need_received(net.now(), id, {BlockSet::of_first(4), {}});
+    net.run_for(500);
+  }
+  const ConnectionId client{79};
+  join(client, "");
+  EXPECT_EQ(given(client), 4U) << "of what the ring has three times";
+}
+
 /// All blocks but these.
 BlockSet all_but(std::uint32_t blocks, std::initializer_list<std::uint32_t> lacking) {
   BlockSet has = BlockSet::of_first(blocks);
