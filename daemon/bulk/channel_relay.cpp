@@ -119,7 +119,7 @@ void ChannelRelay::remove_child(Time now, ConnectionId id) {
 }
 
 void ChannelRelay::remove_upstream(ConnectionId id) {
-  if (upstreams_.erase(id) != 0) once_from_ = ring_.end() + ring_.capacity();
+  if (upstreams_.erase(id) != 0) wait_for_a_ring();
   index_.remove_upstream(id);
   untold_.erase(id);
   std::erase_if(marks_, [&](const PassingMark& mark) { return mark.upstream == id; });
@@ -176,7 +176,7 @@ std::optional<bool> ChannelRelay::symbol_received(Time now, ConnectionId from, s
 void ChannelRelay::may_come_twice(Time now) {
   const bool remembered = is_remembering_;
   is_remembering_ = true;
-  once_from_ = ring_.end() + ring_.capacity();
+  wait_for_a_ring();
   if (!remembered) remember_ring(now);
 }
 

@@ -341,6 +341,8 @@ class ChannelRelay {
 
   /// From now on it is remembered what has come, the ring's content included.
   void may_come_twice(Time now);
+  /// What was sent until now may come twice until a ring later.
+  void wait_for_a_ring() { once_from_ = ring_.end() + ring_.capacity(); }
   /// What the ring has of blocks that somebody below lacks has come.
   void remember_ring(Time now);
   /// Upstreams were told that something is lost, or (`is_more_wanted`) that somebody lacks what nobody lacked: they

@@ -21,7 +21,7 @@ void ChannelRelay::add_peer_sender(Time now, ConnectionId id) {
 }
 
 void ChannelRelay::remove_peer_sender(ConnectionId id) {
-  if (peers_.erase(id) != 0) once_from_ = ring_.end() + ring_.capacity();
+  if (peers_.erase(id) != 0) wait_for_a_ring();
 }
 
 void ChannelRelay::add_peer_receiver(Time now, ConnectionId id, std::string_view daemon) {

@@ -191,6 +191,13 @@ TEST(ChannelRelay, GivesNothingTwiceThatAFormerParentGave) {
   EXPECT_EQ(receiver.duplicates, 0U);
 }
 
+/// How many symbols a relay has to give to a child now.
+std::size_t symbols_given(const RelayNet& net, ChannelRelay& relay, ConnectionId to) {
+  std::size_t symbols = 0;
+  while (auto item = relay.next(net.now(), to)) symbols += std::holds_alternative<RelayedSymbol>(*item) ? 1 : 0;
+  return symbols;
+}
+
 TEST(ChannelRelay, GivesOnceWhatItAskedForAnewForThoseThatTheNextPlansAdd) {
   RelayNet net({4, 4});
   const auto root = net.add_daemon("root"), a = net.add_daemon("a");
@@ -209,11 +216,6 @@ TEST(ChannelRelay, GivesOnceWhatItAskedForAnewForThoseThatTheNextPlansAdd) {
                             {generation, 3, esi, spindle::bulk::crc32c(bytes), Slice({}, bytes.data(), bytes.size())});
     }
   };
-  const auto given = [&](ConnectionId id) {
-    std::size_t symbols = 0;
-    while (auto item = relay.next(net.now(), id)) symbols += std::holds_alternative<RelayedSymbol>(*item) ? 1 : 0;
-    return symbols;
-  };
   std::set<std::string, std::less<>> below;
   for (std::uint8_t i = 1; i <= 3; ++i) {
     SCOPED_TRACE(int{i});
@@ -222,15 +224,15 @@ TEST(ChannelRelay, GivesOnceWhatItAskedForAnewForThoseThatTheNextPlansAdd) {
     below.insert(daemon);
     relay.set_plan(i, below);
     join(id, daemon.c_str());
-    EXPECT_EQ(given(id), 0U) << "it had no place in the plans by which that came";
+    EXPECT_EQ(symbols_given(net, relay, id), 0U) << "it had no place in the plans by which that came";
     come(i);
-    EXPECT_EQ(given(id), 4U);
+    EXPECT_EQ(symbols_given(net, relay, id), 4U);
     relay.need_received(net.now(), id, {BlockSet::of_first(4), {}});
     net.run_for(500);
   }
   const ConnectionId client{79};
   join(client, "");
-  EXPECT_EQ(given(client), 4U) << "of what the ring has three times";
+  EXPECT_EQ(symbols_given(net, relay, client), 4U) << "of what the ring has three times";
 }
 
 /// All blocks but these.
@@ -848,11 +850,6 @@ TEST(ChannelRelayPeers, WhoGiveEarlierAreNoReasonToWithholdWhatWasLost) {
   const Slice slice({}, bytes.data(), bytes.size());
   const std::uint32_t crc = spindle::bulk::crc32c(bytes);
   relay.add_peer_sender(with.net.now(), peer);
-  const auto given = [&](ConnectionId to) {
-    std::size_t symbols = 0;
-    while (auto item = relay.next(with.net.now(), to)) symbols += std::holds_alternative<RelayedSymbol>(*item) ? 1 : 0;
-    return symbols;
-  };
   const auto come = [&](ConnectionId from, std::uint32_t esi) {
     relay.symbol_received(with.net.now(), from, 0, {1, 3, esi, crc, slice});
   };
@@ -862,16 +859,16 @@ TEST(ChannelRelayPeers, WhoGiveEarlierAreNoReasonToWithholdWhatWasLost) {
     relay.grant_received(each, each == client ? 1'000 : 0);
   }
   with.net.run_for(10);
-  given(client);
+  symbols_given(with.net, relay, client);
   for (std::uint32_t esi : {0u, 1u}) come(peer, esi);
-  EXPECT_EQ(given(client), 2U);
+  EXPECT_EQ(symbols_given(with.net, relay, client), 2U);
   come(with.hop_a, 0);
-  EXPECT_EQ(given(client), 0U) << "it has that";
+  EXPECT_EQ(symbols_given(with.net, relay, client), 0U) << "it has that";
   spindle::bulk::Need need;
   need.lost = true;
   relay.need_received(with.net.now() + 10ms, client, need);
   come(with.hop_a, 1);
-  EXPECT_EQ(given(client), 1U) << "it may have lost that";
+  EXPECT_EQ(symbols_given(with.net, relay, client), 1U) << "it may have lost that";
 }
 
 TEST(ChannelRelayPeers, AreOfNoUseWithWhatCameBeforeTheFirstOfThem) {
@@ -884,29 +881,23 @@ TEST(ChannelRelayPeers, AreOfNoUseWithWhatCameBeforeTheFirstOfThem) {
   const auto come = [&](ConnectionId from, std::uint32_t esi) {
     return relay.symbol_received(with.net.now(), from, 0, {1, 3, esi, crc, slice});
   };
-  const auto given = [&] {
-    std::size_t symbols = 0;
-    while (auto item = relay.next(with.net.now(), client))
-      symbols += std::holds_alternative<RelayedSymbol>(*item) ? 1 : 0;
-    return symbols;
-  };
   relay.add_child(with.net.now(), client, "");
   relay.need_received(with.net.now(), client, {});
   relay.grant_received(client, 1'000);
   with.net.run_for(10);
-  given();
+  symbols_given(with.net, relay, client);
   come(with.hop_a, 0);
-  EXPECT_EQ(given(), 1U);
+  EXPECT_EQ(symbols_given(with.net, relay, client), 1U);
   relay.add_peer_sender(with.net.now(), peer);
   EXPECT_EQ(come(peer, 0), false);
   EXPECT_EQ(come(peer, 1), true);
-  EXPECT_EQ(given(), 1U) << "only what is new";
+  EXPECT_EQ(symbols_given(with.net, relay, client), 1U) << "only what is new";
   EXPECT_EQ(relay.tally().overtaken, 0U);
   come(with.hop_a, 0);
   EXPECT_EQ(relay.tally().overtaken, 0U) << "no peer was earlier than the tree";
   come(with.hop_a, 1);
   EXPECT_EQ(relay.tally().overtaken, 1U);
-  EXPECT_EQ(given(), 0U);
+  EXPECT_EQ(symbols_given(with.net, relay, client), 0U);
 }
 
 TEST(ChannelRelayPeers, AreOfUseOverLongPathsAndWhereTheyAreSlow) {

@@ -426,7 +426,6 @@ final class ReceiverTransfer extends BulkTransfer {
     if (hasEnded()) {
       return;
     }
-    say(Outcome.FAILED, failure.code());
     sayAndGive(
         Outcome.FAILED,
         failure.code(),
