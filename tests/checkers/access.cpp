@@ -22,7 +22,7 @@ struct Stay {
 
 /// It said goodbye, and its daemon answered: everything before that was done.
 bool has_said_bye(const ClientHistory& client) {
-  return client.is_closed() && !client.killed &&
+  return client.is_closed() && !client.killed && !client.bye_unanswered &&
          std::get<Closed>(client.events.back().what).code == static_cast<std::uint16_t>(Errc::closed_by_client);
 }
 

@@ -115,6 +115,7 @@ struct ClientHistory {
   bool independent_flows = false;  // its messages to one set of groups may overtake those to another
   Time since{};                    // when it was told its name, where that is known
   bool killed = false;             // it ended without a word, and its daemon had it until then
+  bool bye_unanswered = false;     // it said goodbye, and its connection ended without an answer to that
 
   // Of a program that comes back where its connection is lost: its number, not 0, and which of its sessions this is.
   std::uint32_t program = 0;

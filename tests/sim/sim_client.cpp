@@ -324,6 +324,7 @@ void SimClient::read(std::size_t limit) {
   }
   if (open_ && connected_ && world_.network.at_end(end_)) {
     note_end();
+    history_.bye_unanswered = said_bye_ && !session_.reader().ended();
     session_.reader().end(session_.engine().end_reason());
     session_.settle(now());
     take_events();

@@ -67,6 +67,11 @@ class Story {
     return closes(second, Errc::closed_by_client);
   }
 
+  Story& goodbye_is_not_answered() {
+    current_->bye_unanswered = true;
+    return *this;
+  }
+
   std::size_t violations(bool at_rest = false) {
     history_.end = at(100);
     return check_access(history_, at_rest).size();
@@ -140,10 +145,11 @@ TEST(CheckerAccess, MessagesThatWereRefused) {
   both.rules(0, kAll).client(1, "m").sends(5, 1).gets(6, 1).rules(6, kNothing).refused(7, 1);
   EXPECT_EQ(both.violations(), 1u) << "refused and delivered";
   /// Of two messages that were never allowed one is told.
-  const auto untold = [](bool at_rest, Errc closed, bool killed) {
+  const auto untold = [](bool at_rest, Errc closed, bool killed, bool bye_unanswered = false) {
     Story story;
     story.rules(0, kNothing).client(1, "m").sends(5, 1).sends(5, 2).refused(6, 1);
     if (killed) story.is_killed(7);
+    if (bye_unanswered) story.goodbye_is_not_answered();
     if (closed != Errc()) story.closes(7, closed);
     return story.violations(at_rest);
   };
@@ -152,6 +158,7 @@ TEST(CheckerAccess, MessagesThatWereRefused) {
   EXPECT_EQ(untold(true, Errc::connection_lost, false), 0u);
   EXPECT_EQ(untold(true, Errc(), true), 0u);
   EXPECT_EQ(untold(false, Errc::closed_by_client, false), 1u) << "it is told before it goes";
+  EXPECT_EQ(untold(false, Errc::closed_by_client, false, true), 0u) << "it did not read to the end";
 }
 
 TEST(CheckerAccess, JoinsThatWereNeverAllowed) {
