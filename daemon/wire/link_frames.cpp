@@ -32,8 +32,9 @@ constexpr BodyKind kBodyKinds[] = {
     {0xc1, MessageClass::part, Service::reliable},
 };
 static_assert(std::all_of(std::begin(kBodyKinds), std::end(kBodyKinds), [](const BodyKind& each) {
-  return is_client_kind(each.bits) ==
-         (each.message_class == MessageClass::client || each.message_class == MessageClass::part);
+  return is_unreliable_kind(each.bits) == (each.service == Service::unreliable) &&
+         is_client_kind(each.bits) ==
+             (each.message_class == MessageClass::client || each.message_class == MessageClass::part);
 }));
 /// The five bits together.
 constexpr std::size_t body_kind_index(unsigned bits) { return (bits >> 6 & 3) << 3 | (bits & 7); }
@@ -116,9 +117,9 @@ std::size_t write_pair(std::uint8_t* out, MemberIndex from, std::uint64_t line) 
 /// Whether `bytes` make sense.
 bool fill(Body& body, ByteView bytes) {
   Reader reader(bytes);
+  const std::uint8_t kind = reader.u8();
   body.head.origin = take_member(reader);
   body.head.number = reader.varint();
-  const std::uint8_t kind = reader.u8();
   body.destinations = take_encoded_set(reader);
   if ((kind & kAfterBit) != 0) {
     const std::uint64_t back = reader.varint();
@@ -143,7 +144,7 @@ bool fill(Body& body, ByteView bytes) {
 std::string to_string(const ViewId& id) { return std::to_string(id.number) + "@" + id.coordinator; }
 
 std::size_t body_head_size(const BodyHead& head, const MemberSet& destinations) {
-  return varint_size(head.origin) + varint_size(head.number) + 1 + destinations.encoded_size() +
+  return 1 + varint_size(head.origin) + varint_size(head.number) + destinations.encoded_size() +
          (head.after == 0 ? 0 : varint_size(head.number - head.after)) + (has_seen(head) ? varint_size(head.seen) : 0);
 }
 
@@ -156,9 +157,9 @@ void write_body_head(Writer& writer, const BodyHead& head, const MemberSet& dest
   if (head.first) kind |= kFirstBit;
   if (head.last) kind |= kLastBit;
   if (head.after != 0) kind |= kAfterBit;
+  writer.u8(static_cast<std::uint8_t>(kind));
   writer.varint(head.origin);
   writer.varint(head.number);
-  writer.u8(static_cast<std::uint8_t>(kind));
   destinations.write(writer);
   if (head.after != 0) writer.varint(head.number - head.after);
   if (has_seen(head)) writer.varint(head.seen);

@@ -78,9 +78,9 @@ constexpr std::optional<Service> only_service(MessageClass message_class) {
 
 /// The head of a body, which is the same from its origin to all destinations:
 ///
+///   u8      kind          bits 0-2 and 6-7 class and service, 3 first fragment, 4 last fragment, 5 `after` follows
 ///   varint  origin        index in the view
 ///   varint  number        place in the origin's stream, from 1; 0: unreliable, not in the stream
-///   u8      kind          bits 0-2 and 6-7 class and service, 3 first fragment, 4 last fragment, 5 `after` follows
 ///   set     destinations  all members that the message is addressed to
 ///   varint  after         only with bit 5: number - the stream number of the sender's last ordered message
 ///   varint  seen          only in the last fragment of an ordered message: how far its origin was through the order
@@ -109,25 +109,15 @@ std::size_t body_head_size(const BodyHead& head, const MemberSet& destinations);
 void write_body_head(Writer& writer, const BodyHead& head, const MemberSet& destinations);
 /// Nothing for bytes that do not start with a well-formed head.
 std::optional<Body> read_body(ByteView bytes);
-/// Where the varint ends that begins at a place.
-inline std::size_t behind_varint(ByteView bytes, std::size_t at) {
-  while (at < bytes.size() && bytes[at] >= 0x80) ++at;
-  return at + 1;
-}
 /// Whether a `kind` has the class `client` or `part`: its two highest bits are equal.
 constexpr bool is_client_kind(unsigned kind) { return (kind >> 7 & 1) == (kind >> 6 & 1); }
-/// Whether a body that is well-formed is of an unreliable message; cheaper than to read all of its head.
-inline bool is_unreliable_body(ByteView bytes) {
-  std::size_t at = behind_varint(bytes, 0);             // the origin
-  while (at < bytes.size() && bytes[at] == 0x80) ++at;  // the number: 0, in however many bytes
-  return at < bytes.size() && bytes[at] == 0;
-}
-/// Whether a body that is well-formed carries what a client has sent, and not what daemons tell each other in the
-/// order; as cheap.
-inline bool is_client_body(ByteView bytes) {
-  const std::size_t kind = behind_varint(bytes, behind_varint(bytes, 0));  // the origin, and the number
-  return kind < bytes.size() && is_client_kind(bytes[kind]);
-}
+/// Whether a `kind` is of an unreliable message: all bits of class and service are 0.
+constexpr bool is_unreliable_kind(unsigned kind) { return (kind & 0xc7) == 0; }
+// What who passes a body on has to know of one that is well-formed: `kind` is its first byte, so that nothing else of
+// the head is read for that.
+inline bool is_unreliable_body(ByteView bytes) { return !bytes.empty() && is_unreliable_kind(bytes[0]); }
+/// Whether it carries what a client has sent, and not what daemons tell each other in the order.
+inline bool is_client_body(ByteView bytes) { return !bytes.empty() && is_client_kind(bytes[0]); }
 /// Decodes `Body::destinations`, which read_body has found well-formed.
 MemberSet read_destinations(const Body& body);
 

@@ -85,19 +85,19 @@ TEST(WireExamples, DaemonData) {
                                                   kBetaAndGamma.write(writer);
                                                   write_body(writer);
                                                 })),
-            "0a 00 00 03 01 06 00 05 1c 01 06 07 68 69");
+            "0a 00 00 03 01 06 1c 00 05 01 06 07 68 69");
   EXPECT_EQ(link_frame(LinkFrame::data, written(64,
                                                 [](Writer& writer) {
                                                   MemberSet::of(2).write(writer);
                                                   write_body(writer);
                                                 })),
-            "0a 00 00 03 01 04 00 05 1c 01 06 07 68 69");
+            "0a 00 00 03 01 04 1c 00 05 01 06 07 68 69");
   BodyHead fifo;
   fifo.number = 6;
   fifo.service = Service::fifo;
   fifo.after = 5;
   EXPECT_EQ(hex(written(64, [&](Writer& writer) { write_body_head(writer, fifo, kBetaAndGamma); })),
-            "00 06 3a 01 06 01");
+            "3a 00 06 01 06 01");
 }
 
 TEST(WireExamples, DaemonDataContent) {
@@ -154,7 +154,7 @@ TEST(WireExamples, DaemonPush) {
                                                   write_body(writer);
                                                 })),
             "2a 00 00 07 01 04 ad 02 05 61 6c 70 68 61 07 00 00 00 00 00 00 00 "
-            "ac 02 05 61 6c 70 68 61 07 00 00 00 00 00 00 00 00 05 1c 01 06 07 68 69");
+            "ac 02 05 61 6c 70 68 61 07 00 00 00 00 00 00 00 1c 00 05 01 06 07 68 69");
 }
 
 TEST(WireExamples, DaemonPingAndClose) {

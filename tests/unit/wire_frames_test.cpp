@@ -66,7 +66,7 @@ TEST(WireBody, ReadsWhatWasWritten) {
   }
 }
 
-// `kind` stands behind an origin and a number of one byte each.
+// An origin and a number of one byte each stand behind `kind`.
 TEST(WireBody, OfTheBitsOfClassAndServiceNineValuesAreTaken) {
   std::vector<unsigned> taken;
   BodyHead head;
@@ -75,8 +75,8 @@ TEST(WireBody, OfTheBitsOfClassAndServiceNineValuesAreTaken) {
   bytes.push_back(0);  // `seen`
   for (unsigned kind = 0; kind < 256; ++kind) {
     if ((kind & 0x38) != 0x18) continue;  // whole, and behind nothing
-    bytes[1] = (kind & 0xc7) == 0 ? 0 : 1;
-    bytes[2] = static_cast<std::uint8_t>(kind);
+    bytes[0] = static_cast<std::uint8_t>(kind);
+    bytes[2] = (kind & 0xc7) == 0 ? 0 : 1;
     if (read_body(bytes)) taken.push_back(kind & 0xc7);
   }
   EXPECT_EQ(taken, (std::vector<unsigned>{0, 1, 2, 3, 4, 5, 0x44, 0x81, 0xc1}));
@@ -93,25 +93,25 @@ TEST(WireBody, RefusesEveryTruncatedHead) {
 }
 
 TEST(WireBody, RefusesWhatIsOutOfRange) {
-  const Bytes good{0x00, 0x01, 0x19, 0x01, 0x02};  // origin 0, number 1, reliable, first and last, to member 1
+  const Bytes good{0x19, 0x00, 0x01, 0x01, 0x02};  // reliable, first and last, origin 0, number 1, to member 1
   ASSERT_TRUE(read_body(good));
   const auto with = [&](std::size_t at, std::uint8_t value) {
     Bytes bytes = good;
     bytes[at] = value;
     return read_body(bytes);
   };
-  EXPECT_FALSE(with(1, 0)) << "number 0 of a reliable message";
-  EXPECT_FALSE(with(2, 0x18)) << "an unreliable message with a number";
-  EXPECT_FALSE(with(2, 0x1e)) << "service 6";
-  EXPECT_TRUE(with(2, 0xd9)) << "a part";
-  EXPECT_FALSE(with(2, 0xdc)) << "an agreed part";
-  EXPECT_FALSE(with(2, 0xd1)) << "a part in several fragments";
+  EXPECT_FALSE(with(2, 0)) << "number 0 of a reliable message";
+  EXPECT_FALSE(with(0, 0x18)) << "an unreliable message with a number";
+  EXPECT_FALSE(with(0, 0x1e)) << "service 6";
+  EXPECT_TRUE(with(0, 0xd9)) << "a part";
+  EXPECT_FALSE(with(0, 0xdc)) << "an agreed part";
+  EXPECT_FALSE(with(0, 0xd1)) << "a part in several fragments";
   EXPECT_FALSE(with(4, 0)) << "a set with a trailing zero byte";
   EXPECT_FALSE(with(3, 0)) << "no destinations";
-  EXPECT_FALSE(read_body(Bytes{0xf8, 0x0f, 0x01, 0x19, 0x01, 0x02})) << "origin 2,040";
-  EXPECT_FALSE(read_body(Bytes{0x00, 0x05, 0x3a, 0x01, 0x02, 0x00})) << "after itself";
-  EXPECT_FALSE(read_body(Bytes{0x00, 0x05, 0x3a, 0x01, 0x02, 0x05})) << "after number 0";
-  EXPECT_TRUE(read_body(Bytes{0x00, 0x05, 0x3a, 0x01, 0x02, 0x04})) << "after number 1";
+  EXPECT_FALSE(read_body(Bytes{0x19, 0xf8, 0x0f, 0x01, 0x01, 0x02})) << "origin 2,040";
+  EXPECT_FALSE(read_body(Bytes{0x3a, 0x00, 0x05, 0x01, 0x02, 0x00})) << "after itself";
+  EXPECT_FALSE(read_body(Bytes{0x3a, 0x00, 0x05, 0x01, 0x02, 0x05})) << "after number 0";
+  EXPECT_TRUE(read_body(Bytes{0x3a, 0x00, 0x05, 0x01, 0x02, 0x04})) << "after number 1";
 }
 
 TEST(WireBody, SurvivesGarbage) {
