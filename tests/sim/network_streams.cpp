@@ -7,6 +7,18 @@
 
 namespace spindled::sim {
 
+namespace {
+
+/// What one stream has of a path at a time: as little as the path carries in a tenth of a second, so that others, which
+/// say that their ends are there, need not wait for long; and a packet at least.
+std::size_t turn_of(const PathProperties& path) {
+  constexpr std::size_t kPacket = 1460;
+  if (path.bytes_per_second == 0) return SIZE_MAX;
+  return std::max<std::size_t>(kPacket, path.bytes_per_second / 10);
+}
+
+}  // namespace
+
 std::pair<StreamRef, Network::Stream&> Network::add_stream() {
   const std::uint64_t number = numbered_.size();
   Stream& stream = streams_[number];
@@ -184,7 +196,7 @@ bool Network::transmit(Wire& wire, StreamRef ref, End& end) {
   }
   if (end.flow != nullptr) return transmit_segment(wire, ref, end);
   if (end.crashed) return false;
-  const std::size_t size = draw_chunk(sendable(wire, end));
+  const std::size_t size = draw_chunk(std::min(sendable(wire, end), turn_of(wire.properties)));
   const bool fin = end.fin_wanted && !end.fin_sent && size == end.send.size();
   if (size == 0 && !fin) return false;
 
