@@ -373,10 +373,9 @@ bool BulkPlane::ensure_child(Time now, RelayedChannel& relayed, BulkConnection& 
 // Channels.
 
 void BulkPlane::channel_offered(Time now, const Channel& channel) {
-  RelayedChannel* relayed = relayed_.add(output_, channel);
-  if (relayed == nullptr) return;
+  if (relayed_.add(output_, channel) == nullptr) return;
   channel_sealed(now, channel);
-  trees_.offered(now, channel, *relayed);
+  trees_.changed(now, channel);
 }
 
 void BulkPlane::receivers_changed(Time now, const Channel& channel) {
@@ -403,11 +402,11 @@ void BulkPlane::channel_sealed(Time now, const Channel& channel) {
 void BulkPlane::source_changed(Time now, const Channel& channel) { trees_.changed(now, channel); }
 
 void BulkPlane::channel_ended(Time, const BulkChannelId& id) {
+  trees_.ended(id);
   const RelayedChannel* relayed = relayed_.find(id);
   if (relayed == nullptr) return;
   for (const auto& [connection_id, connection] : connections_) output_.shut(*connection, *relayed);
   relayed_.remove(id);
-  trees_.ended(id);
 }
 
 void BulkPlane::session_closed(Time now, SessionId session) {

@@ -39,20 +39,13 @@ ChannelTrees::ChannelTrees(Context& context, Overlay& overlay, const Groups& gro
   });
 }
 
-void ChannelTrees::offered(Time now, const Channel& channel, RelayedChannel& relayed) {
-  changed(now, channel);
-  if (const auto early = early_plans_.find(channel.id); early != early_plans_.end()) {
-    if (early->second.view == groups_.view().id) follow(now, relayed, early->second.plan);
-    early_plans_.erase(early);
-  }
-}
-
 void ChannelTrees::changed(Time now, const Channel& channel) {
   RelayedChannel* relayed = relayed_.find(channel.id);
   if (relayed == nullptr) return;
   if (!is_root(channel)) {
     // Another root may plan, and tell only those that have a place: what was planned here may be followed no more.
     relayed->plan.reset();
+    follow_early(now, channel, *relayed);
     return;
   }
   relayed->is_plan_due = true;
@@ -70,13 +63,11 @@ void ChannelTrees::handle_time(Time now) {
   if (timers_.take_due(Timer::replan, now)) replan_due(now);
 }
 
-bool ChannelTrees::is_root(const Channel& channel) const {
-  const MemberIndex self = groups_.view().self;
-  if (const std::optional<MemberIndex> source = channels_.source_daemon(channel)) return *source == self;
-  const MemberSet holding = channel.holding();
-  if (!holding.empty()) return holding.front() == self;
-  const MemberSet lacking = channel.lacking();
-  return !lacking.empty() && lacking.front() == self;
+std::optional<MemberIndex> ChannelTrees::root_of(const Channel& channel) const {
+  if (const std::optional<MemberIndex> source = channels_.source_daemon(channel)) return source;
+  if (const MemberSet holding = channel.holding(); !holding.empty()) return holding.front();
+  if (const MemberSet lacking = channel.lacking(); !lacking.empty()) return lacking.front();
+  return std::nullopt;
 }
 
 void ChannelTrees::plan_due(Time now) {
@@ -144,12 +135,28 @@ void ChannelTrees::replan_due(Time now) {
 bool ChannelTrees::plan_received(Time now, ByteView content) {
   std::optional<ToldTreePlan> told = read_tree_plan(content, groups_.view().size());
   if (!told) return false;
-  if (RelayedChannel* relayed = relayed_.find(told->channel)) {
+  RelayedChannel* relayed = relayed_.find(told->channel);
+  const Channel* channel = channels_.table().find(told->channel);
+  if (relayed != nullptr && channel != nullptr && root_of(*channel) == told->plan.places.front().member) {
     follow(now, *relayed, told->plan);
-  } else if (early_plans_.size() < kEarlyPlansMax) {
+    return true;
+  }
+  if (early_plans_.size() == kEarlyPlansMax) {
+    std::erase_if(early_plans_, [&](const auto& each) { return each.second.view != groups_.view().id; });
+  }
+  if (early_plans_.size() < kEarlyPlansMax) {
     early_plans_.insert_or_assign(told->channel, EarlyPlan{groups_.view().id, std::move(told->plan)});
   }
   return true;
+}
+
+void ChannelTrees::follow_early(Time now, const Channel& channel, RelayedChannel& relayed) {
+  const auto early = early_plans_.find(channel.id);
+  if (early == early_plans_.end()) return;
+  const bool is_of_view = early->second.view == groups_.view().id;
+  if (is_of_view && root_of(channel) != early->second.plan.places.front().member) return;
+  const auto taken = early_plans_.extract(early);
+  if (is_of_view) follow(now, relayed, taken.mapped().plan);
 }
 
 void ChannelTrees::follow(Time now, RelayedChannel& relayed, const TreePlan& plan) {

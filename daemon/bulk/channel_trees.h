@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "daemon/base/context.h"
@@ -17,16 +18,15 @@ namespace spindled {
 
 /// The root of a channel, which is the daemon of the source where there is one, plans its tree and tells the others.
 /// Changes of receivers are taken together for a moment; and now and then the root looks whether another tree would be
-/// much better. A plan may come before its channel.
+/// much better. A plan may come before its channel, before what makes its daemon the root, and behind what ends that:
+/// only that of the root by this daemon's own table is followed.
 class ChannelTrees {
  public:
   /// `followed` is called with a channel that has a new position.
   ChannelTrees(Context& context, Overlay& overlay, const Groups& groups, const Channels& channels,
                RelayedChannels& relayed, std::function<void(Time, RelayedChannel&)> followed);
 
-  /// The channel is new here.
-  void offered(Time now, const Channel& channel, RelayedChannel& relayed);
-  /// Its receivers have changed, or its source.
+  /// The channel is new here, or its receivers have changed, or its source.
   void changed(Time now, const Channel& channel);
   void ended(const BulkChannelId& id) { early_plans_.erase(id); }
   /// Whether others may get a place below this daemon, the root, in a moment: somebody of the audience has not said yet
@@ -39,7 +39,9 @@ class ChannelTrees {
  private:
   enum class Timer : std::uint8_t { plan, replan, count_ };
 
-  bool is_root(const Channel& channel) const;
+  /// Nothing where nobody has the content, and nobody wants it.
+  std::optional<MemberIndex> root_of(const Channel& channel) const;
+  bool is_root(const Channel& channel) const { return root_of(channel) == groups_.view().self; }
   void plan_due(Time now);
   /// Plans anew where some daemon would get the content much faster.
   void replan_due(Time now);
@@ -48,6 +50,8 @@ class ChannelTrees {
   std::vector<std::uint64_t> capacities() const;
   void plan(Time now, RelayedChannel& relayed, const Channel& channel);
   bool plan_received(Time now, ByteView content);
+  /// Follows the early plan of the channel's root, where there is one, and forgets one of another view.
+  void follow_early(Time now, const Channel& channel, RelayedChannel& relayed);
   void follow(Time now, RelayedChannel& relayed, const TreePlan& plan);
 
   Context& context_;
@@ -57,7 +61,7 @@ class ChannelTrees {
   const Channels& channels_;
   RelayedChannels& relayed_;
   std::function<void(Time, RelayedChannel&)> followed_;
-  /// Of a channel that is not known yet. In another view it means nothing.
+  /// Of a channel that is not known yet, or of a daemon that is not its root. In another view it means nothing.
   struct EarlyPlan {
     ViewId view;
     TreePlan plan;

@@ -215,6 +215,48 @@ TEST_F(Bulk, IsPlannedAnewByWhoHadPlannedBeforeAnother) {
   await([&] { return has(2, id); }, 20s, "the content at the late member");
 }
 
+/// The source is at the end of a long link, and plans for a receiver that comes late before it is known there that it
+/// is gone: its plan comes behind the first of the root after it.
+TEST_F(Bulk, ALatePlanOfAFormerRootIsNotFollowed) {
+  for (const Duration until_gone : {100ms, 200ms, 260ms, 280ms, 300ms, 320ms, 340ms, 400ms}) {
+    SCOPED_TRACE(testing::Message() << until_gone.count());
+    members_.clear();
+    bulk_.clear();
+    simulate_cluster(18, Shape::star, 4, {});
+    PathProperties path;
+    path.delay = 100ms;
+    sim().network().set_path(0, 3, path);
+    add(3);
+    add(1);
+    await_group_view(members_, "g");
+    const BulkChannelId id = offer(0, 3'000'000);
+    await_all(id, 0, 60s);
+    await_complete(id, 1);
+    add(2);
+    sim().run_for(until_gone);
+    members_[0]->kill();
+    await([&] { return has(2, id); }, 20s, "the content at the late member");
+  }
+}
+
+TEST_F(Bulk, LeavesANarrowLinkToHeartbeats) {
+  for (const std::uint64_t rate : {20'000u, 60'000u, 130'000u, 500'000u}) {
+    SCOPED_TRACE(rate);
+    members_.clear();
+    bulk_.clear();
+    begin(19, Shape::line, 2);
+    PathProperties path;
+    path.bytes_per_second = rate;
+    path.delay = 20ms;
+    sim().network().set_path(0, 1, path);
+    const auto views = [&] { return sim().host(0).node().counters().value(Counter::views_installed); };
+    const std::uint64_t before = views();
+    const BulkChannelId id = offer(0, rate * 20);
+    await_all(id, 0, 60s);
+    EXPECT_EQ(views(), before);
+  }
+}
+
 TEST_F(Bulk, GoesOnWhereARelayIsLost) {
   begin(5, Shape::ring, 5);
   const BulkChannelId id = offer(0, 12'000'000);
