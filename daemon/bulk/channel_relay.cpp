@@ -221,7 +221,11 @@ void ChannelRelay::symbol_of_stream_received(ConnectionId from, std::uint8_t str
     if (child.stream->owed == 0) return;
     --child.stream->owed;
     if (!std::exchange(child.stream->has_come, true)) {
-      if (const auto holder = holders_.find(from); holder != holders_.end()) holder->second.is_silent = false;
+      if (const auto holder = holders_.find(from); holder != holders_.end() && holder->second.silent_at) {
+        // What is given from above meanwhile is not to come twice.
+        if (is_given_from_above_) return end_stream(child);
+        holder->second.silent_at.reset();
+      }
     }
     own_bytes_ += symbol.bytes.size();
     child.own.push_back(std::move(symbol));
@@ -543,8 +547,19 @@ bool ChannelRelay::has_for(const Holder& holder, const Child& child, std::uint32
 
 bool ChannelRelay::has_holder_for(ConnectionId id, const Child& child) const {
   const std::uint32_t below = std::min(bound_of(child), child.behind_below);
-  return std::any_of(holders_.begin(), holders_.end(),
-                     [&](const auto& each) { return each.first != id && has_for(each.second, child, below); });
+  return std::any_of(holders_.begin(), holders_.end(), [&](const auto& each) {
+    return each.first != id && may_serve(each.second) && has_for(each.second, child, below);
+  });
+}
+
+bool ChannelRelay::may_serve(const Holder& holder) const {
+  if (!holder.silent_at || !has_parent()) return true;
+  const bool is_asked = std::find(holder.streams.begin() + 1, holder.streams.end(), true) != holder.streams.end();
+  return !is_asked && !is_given_from_above_;
+}
+
+bool ChannelRelay::has_parent() const {
+  return std::any_of(upstreams_.begin(), upstreams_.end(), [](const auto& each) { return !each.second.is_source; });
 }
 
 void ChannelRelay::serve_all() {
@@ -569,7 +584,7 @@ void ChannelRelay::serve(ConnectionId id, Child& child) {
                         static_cast<std::uint8_t>(free - holder.streams.begin()),
                         0,
                         false,
-                        is_far_behind(child) && !child.is_meshed(),
+                        is_far_behind(child) && !child.is_meshed() && !holder.silent_at,
                         child.need_at,
                         *child.known_below};
   Need lacking = child.need;
@@ -585,15 +600,18 @@ std::map<ConnectionId, ChannelRelay::Holder>::iterator ChannelRelay::find_holder
   auto silent = holders_.end();
   for (auto each = holders_.begin(); each != holders_.end(); ++each) {
     const Holder& holder = each->second;
-    if (each->first == id || !has_for(holder, child, *child.known_below)) continue;
+    if (each->first == id || !may_serve(holder) || !has_for(holder, child, *child.known_below)) continue;
     if (std::find(holder.streams.begin() + 1, holder.streams.end(), false) == holder.streams.end()) continue;
-    if (!holder.is_silent) return each;
-    if (silent == holders_.end()) silent = each;
+    if (!holder.silent_at) return each;
+    if (silent == holders_.end() || holder.silent_at < silent->second.silent_at) silent = each;
   }
   return silent;
 }
 
 void ChannelRelay::look_after_streams(Time now) {
+  is_given_from_above_ = std::any_of(upstreams_.begin(), upstreams_.end(), [&](const auto& each) {
+    return !each.second.is_source && each.second.has_sent && now - each.second.heard_at < kSilence;
+  });
   for (auto& [id, child] : children_) {
     if (!child.stream) continue;
     Stream& stream = *child.stream;
@@ -604,13 +622,20 @@ void ChannelRelay::look_after_streams(Time now) {
     }
     if (!stream.silent_since) stream.silent_since = now;
     if (now - *stream.silent_since < kHolderSilence) continue;
-    holders_.at(stream.holder).is_silent = true;
+    holders_.at(stream.holder).silent_at = now;
     const bool is_elsewhere =
         std::any_of(holders_.begin(), holders_.end(), [&, self = id, &to = child](const auto& each) {
-          return each.first != self && !each.second.is_silent && has_for(each.second, to, stream.below);
+          const bool may_be_asked = !each.second.silent_at || !is_given_from_above_;
+          return each.first != self && each.first != stream.holder && may_be_asked &&
+                 has_for(each.second, to, stream.below);
         });
-    // It is asked once more what it lacks, and served by another one then.
-    if (is_elsewhere) end_stream(child);
+    // It is asked once more what it lacks, and served by another one then, those that are silent in turn; or what it
+    // lacks is given from above, and the stream is left to tell when the holder is back.
+    if (is_elsewhere) {
+      end_stream(child);
+    } else if (has_parent()) {
+      stream.is_alone = false;
+    }
   }
 }
 
@@ -727,6 +752,7 @@ ChannelRelay::Need ChannelRelay::need() const {
   // What a client here has, or is going to have, it gives to all others below.
   std::uint32_t given_here_from = spindle::bulk::kBlocksMax;
   for (const auto& [id, holder] : holders_) {
+    if (holder.silent_at && has_parent()) continue;
     need.complete = united(need.complete, holder.complete);
     const auto client = children_.find(id);
     if (client == children_.end()) continue;

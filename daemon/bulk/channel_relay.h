@@ -42,7 +42,8 @@ struct RelayedMark {
 /// A child that has missed something, or has come late, is *behind*. Where a holder here has what it lacks, it is given
 /// that in a stream of its own. Where that is much, or it does not keep up meanwhile, it takes nothing out of the ring
 /// until that is over.
-/// A holder that takes a stream and sends nothing loses it to another one that has the same (`kHolderSilence`).
+/// A holder that takes a stream and sends nothing loses it to another one that has the same (`kHolderSilence`); where
+/// there is none here, what it has is asked for above as long as it is silent.
 /// What a local client that serves has, or is going to have, is not asked for again: it will be a holder of that. Where
 /// there is none, the need of this daemon says that something is *lost*, and it is itself behind for its parent, which
 /// gives it both in turns: what others lack is not to hold up those that lack nothing.
@@ -332,7 +333,7 @@ class ChannelRelay {
     /// What it had, or had begun, when it came, until it is complete.
     spindle::bulk::BlockSet came_with{};
     std::array<bool, 256> streams{};
-    bool is_silent = false;  // it has not sent what a stream asked of it, and nothing since
+    std::optional<Time> silent_at{};  // it had not sent what a stream asked of it then, and has sent nothing since
   };
   struct Plan {
     std::uint8_t generation = 0;
@@ -406,6 +407,10 @@ class ChannelRelay {
 
   // Streams.
   bool has_holder_for(ConnectionId id, const Child& child) const;
+  /// Not a silent one that owes a stream already, or while a parent gives what it has.
+  bool may_serve(const Holder& holder) const;
+  /// Whether there is an upstream other than the source.
+  bool has_parent() const;
   /// One that has something of what is lost for the child, and a stream left; rather one that is not silent.
   std::map<ConnectionId, Holder>::iterator find_holder_for(ConnectionId id, const Child& child);
   /// Ends streams of holders that send nothing, where others have the same.
@@ -464,8 +469,9 @@ class ChannelRelay {
   std::optional<std::uint32_t> blocks_;
   std::uint32_t live_seen_ = 0;  // one more than the last block that the source has sent anything of, or passed over
   bool is_whole_ = true;         // whatever has come through the ring was all there is from the first block on
-  bool is_live_over_ = false;    // the source is here, and has sent the last block to its end
-  bool has_gap_ = false;         // before what it sends next, as it has another connection now
+  bool is_given_from_above_ = false;  // a parent has sent something lately, when that was looked at last
+  bool is_live_over_ = false;         // the source is here, and has sent the last block to its end
+  bool has_gap_ = false;              // before what it sends next, as it has another connection now
   std::size_t own_bytes_ = 0;
   std::optional<Need> told_;       // upwards,
   Time told_at_{};                 // then

@@ -116,6 +116,44 @@ TEST_F(Bulk, ServesWhoComesLateThoughOneThatHasItSendsNothing) {
   }
 }
 
+/// Others have it at another daemon only.
+TEST_F(Bulk, AsksAboveForWhatAHolderHereDoesNotSend) {
+  for (const Duration until_back : {Duration(3500ms), Duration(60s)}) {
+    SCOPED_TRACE(testing::Message() << until_back.count());
+    members_.clear();
+    bulk_.clear();
+    begin(20, Shape::line, 3);
+    PathProperties path;
+    path.bytes_per_second = 1'000'000;
+    sim().network().set_path(0, 1, path);
+    const BulkChannelId id = offer(0, 3'000'000);
+    await_all(id, 0, 30s);
+    bulk_[1]->set_reading(false);
+    BulkClient& late = add(1);
+    BulkClient& below = add(2);
+    sim().run_for(until_back);
+    EXPECT_EQ(late.is_done(id), until_back >= 10s);
+    bulk_[1]->set_reading(true);
+    await([&] { return late.is_done(id) && below.is_done(id); }, 10s, "the content at the late members");
+    EXPECT_LE(late.counters(id)->duplicate, 600u)
+        << "of 2,400, what a holder that was stopped had been asked for before";
+  }
+}
+
+TEST_F(Bulk, AsksAHolderThatIsBackForWhatNobodyAboveGives) {
+  begin(21, Shape::line, 2);
+  add(1);
+  await_group_view(members_, "g");
+  const BulkChannelId id = offer(0, 3'000'000);
+  await_all(id, 0, 30s);
+  for (BulkClient* each : {bulk_[0].get(), bulk_[1].get(), bulk_[2].get()}) each->set_reading(false);
+  BulkClient& late = add(1);
+  sim().run_for(20s);
+  ASSERT_FALSE(late.is_done(id));
+  bulk_[2]->set_reading(true);
+  await([&] { return late.is_done(id); }, 10s, "the content at the late member");
+}
+
 TEST_F(Bulk, ServesWhoComesLateWhereTheSourceIsGone) {
   begin(4, Shape::line, 3);
   const BulkChannelId id = offer(0, 2'000'000);
