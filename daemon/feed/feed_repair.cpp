@@ -347,6 +347,8 @@ FeedRepair::Result FeedRepair::handle(Time now, LinkId from, FeedNak&& nak) {
     ++tally_.naks_refused;
     return Result::handled;
   }
+  // A replier below that has passed it on is on the way as well: what the source measures goes there and back, too.
+  if (!nak.is_down()) nak.way_us = links_.way_with(nak.way_us, from);
   Feed* feed = table_.find(named.view, nak.ref.origin, nak.ref.feed);
   rules_.handle(now, *named.routes, named.is_installed(), from, feed, nak);
   if (feed != nullptr && feed->served.next_at() != kNever) table_.wake(*feed, feed->served.next_at());

@@ -31,8 +31,9 @@ class FeedRepair {
   void install(Time now, FeedRoutes routes, Time since);
   void install(Time now, FeedRoutes routes) { install(now, std::move(routes), now); }
   void link_down(LinkId link);
-  /// As it was measured; until then it is that of the view's snapshot.
-  void set_round_trip(LinkId link, Duration round_trip) { links_.at(link).round_trip = round_trip; }
+  /// As it was measured; until then it is that of the view's snapshot. Told at even intervals, also where it is as
+  /// before.
+  void set_round_trip(LinkId link, Duration round_trip) { links_.set_round_trip(link, round_trip); }
 
   // Feeds of this daemon's own.
 

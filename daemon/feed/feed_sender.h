@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daemon/feed/gaps.h"
+#include "daemon/feed/mean_round_trip.h"
 #include "daemon/feed/repair_limits.h"
 #include "daemon/feed/repair_output.h"
 #include "daemon/overlay/feed_routes.h"
@@ -41,6 +42,7 @@ class FeedLinks {
  public:
   struct Link {
     Duration round_trip{};  // zero: not measured
+    MeanRoundTrip mean;
     RepairBudget budget;
     NakLimit naks;
   };
@@ -49,6 +51,17 @@ class FeedLinks {
     const auto index = static_cast<std::size_t>(link);
     if (index >= links_.size()) links_.resize(index + 1);
     return links_[index];
+  }
+  void set_round_trip(LinkId link, Duration round_trip) {
+    at(link).round_trip = round_trip;
+    at(link).mean.look(round_trip);
+  }
+  /// `way_us` of a NAK, that link included.
+  std::uint32_t way_with(std::uint32_t way_us, LinkId link) {
+    const Duration mean = at(link).mean.mean();
+    const auto sum = static_cast<std::uint64_t>(way_us) + static_cast<std::uint64_t>(mean / 1us);
+    return mean == Duration::zero() ? FeedNak::kWayUnknown
+                                    : static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, FeedNak::kWayUnknown));
   }
 
  private:

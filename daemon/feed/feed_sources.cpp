@@ -198,6 +198,7 @@ void FeedSources::lost(Time now, FeedHandle feed, const DaemonId& reporter, std:
   LossReport report;
   report.reporter = tree_.reporter(reporter);
   report.held = std::chrono::microseconds(nak.held_us);
+  if (nak.way_us != FeedNak::kWayUnknown) report.mean_round_trip = std::chrono::microseconds(nak.way_us);
   report.is_first_try = nak.attempt == 1;
   report.heard = sequences.back() + 1;
   report.sequences = sequences;

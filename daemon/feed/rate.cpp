@@ -98,6 +98,7 @@ bool FeedRate::is_signal(const LossReport& report) {
   }
   const bool is_on_worst = paths_.is_on_worst(report.reporter, highest_);
   if (config_.worst_path && !is_on_worst) return false;
+  mean_round_trip_ = report.mean_round_trip;
   bool is_new = false;
   for (const std::uint64_t sequence : report.sequences) is_new |= sent_.note_lost(sequence);
   return is_new;
@@ -122,7 +123,11 @@ Duration FeedRate::increase_interval() const {
   if (!config_.like_tcp) return round_trip_ + deviations;
   const Duration without_queues = std::clamp(config_.round_trip, round_trip_ / 4, round_trip_);
   const double blind = kBlindPackets * static_cast<double>(config_.packet_bytes) / rate_;
-  const double mean = kQueueWeight * to_seconds(round_trip_) + (1 - kQueueWeight) * to_seconds(without_queues);
+  const auto between = [&](double weight) {
+    return to_seconds(without_queues) + weight * to_seconds(round_trip_ - without_queues);
+  };
+  const double mean =
+      std::clamp(kMeanWeight * to_seconds(mean_round_trip_), between(kQueueWeight), between(kQueueWeightMax));
   return from_seconds(mean + blind) + deviations;
 }
 

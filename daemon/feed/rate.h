@@ -38,6 +38,8 @@ struct FeedRateConfig {
 struct LossReport {
   FeedReporter reporter = 0;
   Duration held{};  // since it got `heard`: by the reporter, and by relays on the way
+  /// Of the path to the reporter, as all that goes there has it, lost or not; zero: not known.
+  Duration mean_round_trip{};
   bool is_first_try = true;
   /// The packet that has shown the gap, which is the one behind the last of `sequences` where these are all of the gap:
   /// a round trip is measured on it, as how long the next one after a loss takes to be sent is a matter of the rate.
@@ -63,9 +65,9 @@ enum class FeedLimit : std::uint8_t {
 ///
 /// Beside TCP (`like_tcp`) the paper's rules are changed where they assume other than TCP does:
 ///
-/// - Losses come when queues are long, while TCP grows by the round trips of all of its packets: the interval lies
-///   between the round trip that losses have (kQueueWeight) and the one without queues, which counts as a quarter of
-///   it at least.
+/// - Losses come when queues are long, while TCP grows by the round trips of all of its packets: the interval is the
+///   mean round trip of the path, as far as it is known, and kQueueWeight to kQueueWeightMax of the way from the round
+///   trip without queues, which counts as a quarter of the other one at least, to that which losses have.
 /// - A loss halves the window of TCP, but not quite its rate, as the queue in front of it becomes shorter:
 /// kLeftLikeTcp.
 /// - A loss is heard of behind the next packets only, and growth in between is blind: it waits for kBlindPackets, too.
@@ -93,7 +95,10 @@ class FeedRate {
   static constexpr int kStartPackets = 4;
   static constexpr Duration kStartInterval = 500ms;
   static constexpr double kLeftLikeTcp = 0.52;
-  static constexpr double kQueueWeight = 0.45;  // of the round trip on losses in the interval of increase
+  // Of the round trip on losses in the interval of increase; the former where no mean is known.
+  static constexpr double kQueueWeight = 0.45;
+  static constexpr double kQueueWeightMax = 0.55;
+  static constexpr double kMeanWeight = 0.9;  // of the mean round trip, where it is known
   static constexpr double kBlindPackets = 2;
   static constexpr double kTimeoutPackets = 4;
   static constexpr Duration kTimeout = 200ms;  // of Linux, at least
@@ -169,9 +174,10 @@ class FeedRate {
   std::uint64_t highest_ = 0;  // sequence
   Duration round_trip_;
   Duration deviation_;
-  bool is_measured_ = false;  // these
-  Time now_{};                // of the last call
-  Time held_until_{};         // is_held
+  bool is_measured_ = false;    // these
+  Duration mean_round_trip_{};  // of the worst path; zero: not known
+  Time now_{};                  // of the last call
+  Time held_until_{};           // is_held
   Time congested_until_{};
   Time silent_until_{};
   Time next_increase_;

@@ -98,6 +98,7 @@ void write_nak(Writer& writer, const FeedNak& nak) {
   writer.u8(nak.hops);
   writer.varint(nak.reporter);
   writer.u32(nak.held_us);
+  writer.u32(nak.way_us);
   nak.affected.write(writer);
   writer.u32(nak.first);
   nak.bits.write(writer);
@@ -115,6 +116,7 @@ std::optional<FeedNak> read_nak(ByteView body) {
   }
   nak->reporter = take_index(reader);
   nak->held_us = reader.u32();
+  nak->way_us = reader.u32();
   nak->affected = MemberSet::read(reader);
   nak->first = reader.u32();
   nak->bits = SequenceBits::read(reader);

@@ -72,6 +72,8 @@ struct FeedPacket {
 ///   u8      hops      that it may still go, at most kNakHopsMax
 ///   varint  reporter  the member that has found the gap
 ///   u32     held_us   time between the first sign of the gap and now, but for what links took
+///   u32     way_us    mean round trips of the links upwards that it has come by, but for the last one, in all;
+///                     kWayUnknown where one is not known
 ///   set     affected  who is to have the repair; empty: not known yet, which it is on the way down
 ///   u32     first     sequence
 ///   u8 n, n bytes     bitmap: the first sequence, bit 0, is in it, and the last byte is not zero
@@ -80,6 +82,7 @@ struct FeedNak {
       0x01;  // the repair is on its way, or none is wanted: only the rate is concerned
   static constexpr std::uint8_t kDown = 0x02;  // on its way from the turning point to a replier
   static constexpr std::uint8_t kFlags = 0x03;
+  static constexpr std::uint32_t kWayUnknown = 0xffffffff;
 
   FeedRef ref;
   std::uint8_t flags = 0;
@@ -90,6 +93,7 @@ struct FeedNak {
   MemberSet affected;
   std::uint32_t first = 0;
   SequenceBits bits;
+  std::uint32_t way_us = 0;
 
   bool is_served() const { return (flags & kServed) != 0; }
   bool is_down() const { return (flags & kDown) != 0; }
@@ -99,7 +103,7 @@ struct FeedNak {
 inline constexpr std::uint8_t kNakHopsMax = 32;
 /// The longest body of a NAK.
 inline constexpr std::size_t kNakBytesMax =
-    2 + 3 * spindle::kVarintBytesMax + 3 + 4 + (1 + kMembersMax / 8) + 4 + 1 + SequenceBits::kBytesMax;
+    2 + 3 * spindle::kVarintBytesMax + 3 + 8 + (1 + kMembersMax / 8) + 4 + 1 + SequenceBits::kBytesMax;
 
 /// Sequences from `first` to `last` are not to be had any more: u16 view, varint origin, varint feed, set to (not
 /// empty), u32 first, u32 last.

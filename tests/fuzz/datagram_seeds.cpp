@@ -31,7 +31,7 @@ void add_datagram_seeds(Seeds& seeds) {
   const std::string packet = body_of(100, [&](Writer& w) {
     write_packet(w, {ref, 0xfffffffe, FeedPacket::kFirst | FeedPacket::kRepair, 2, to, payload});
   });
-  FeedNak nak{ref, FeedNak::kDown, 2, 31, 5, 1'500, many, 0xfffffff0, {}};
+  FeedNak nak{ref, FeedNak::kDown, 2, 31, 5, 1'500, many, 0xfffffff0, {}, 20'000};
   nak.bits.insert(0);
   nak.bits.insert(40);
   const std::string nak_body = body_of(kNakBytesMax, [&](Writer& w) { write_nak(w, nak); });

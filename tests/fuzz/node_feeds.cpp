@@ -80,7 +80,8 @@ std::vector<std::uint8_t> feed_frame(const Node& node, Input& input) {
                   count,
                   {},
                   sequence,
-                  sequences_of(count)};
+                  sequences_of(count),
+                  sequence};
       if (!content.empty()) nak.reporter = static_cast<MemberIndex>(content[0] % std::max<std::size_t>(view.size(), 1));
       if (content.size() > 1) nak.affected = to;
       return frame_of(type, kNakBytesMax, [&](Writer& w) { write_nak(w, nak); });

@@ -63,7 +63,7 @@ class FeedNet::Daemon final : public RepairOutput {
     net_.losses.push_back({self_, own(first), count});
   }
   void loss_reported(std::uint32_t, std::uint64_t first, const FeedNak& nak) override {
-    net_.reports.push_back({own(first), nak.reporter, nak.attempt, nak.is_served(), nak.held_us});
+    net_.reports.push_back({own(first), nak.reporter, nak.attempt, nak.is_served(), nak.held_us, nak.way_us});
   }
 
   FeedRepair repair;

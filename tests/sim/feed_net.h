@@ -94,6 +94,7 @@ class FeedNet {
     std::uint8_t attempt = 0;
     bool is_served = false;
     std::uint32_t held_us = 0;
+    std::uint32_t way_us = 0;
   };
   std::vector<Report> reports;
   /// Repairs that came where there was nothing to repair.

@@ -626,5 +626,19 @@ TEST(FeedRules, AGapCountsAfterAQuarterOfTheRoundTripThatWasMeasured) {
   EXPECT_THAT(net.said(), ::testing::HasSubstr("\n34 4>2 nak 1 by 4 try 1\n"));
 }
 
+TEST(FeedRules, ANakBringsTheMeanRoundTripOfItsWayToTheSource) {
+  for (const bool is_known : {true, false}) {
+    Net net(options(FeedCache::all));
+    net.at(2).set_round_trip(LinkId{4}, 10ms);
+    net.at(2).set_round_trip(LinkId{4}, 30ms);
+    if (is_known) net.at(1).set_round_trip(LinkId{2}, 300us);
+    net.at(0).set_round_trip(LinkId{1}, 4ms);
+    net.lose_first(on_link(2, 4));
+    net.send_two();
+    ASSERT_EQ(net.reports.size(), 1u);
+    EXPECT_EQ(net.reports[0].way_us, is_known ? 24'300u : FeedNak::kWayUnknown);
+  }
+}
+
 }  // namespace
 }  // namespace spindled::sim

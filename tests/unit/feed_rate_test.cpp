@@ -52,6 +52,7 @@ class Source {
   bool lose(std::vector<std::uint64_t> sequences, FeedReporter reporter = 1, bool is_first_try = true,
             Duration held = {}) {
     LossReport report;
+    report.mean_round_trip = mean_round_trip;
     report.reporter = reporter;
     report.held = held;
     report.is_first_try = is_first_try;
@@ -67,6 +68,7 @@ class Source {
     return lose({sequence}, reporter);
   }
   FeedRate rate;
+  Duration mean_round_trip{};  // that NAKs tell
 
  private:
   Time now_{1s};
@@ -239,6 +241,47 @@ TEST(FeedRate, BesideTcpGrowsByARoundTripBetweenThoseWithAndWithoutQueues) {
   const double interval_s = weight * to_seconds(source.rate.round_trip()) + (1 - weight) * 0.1 + 2 * kPacket / before;
   source.pass(source.rate.next_at() - source.now());
   EXPECT_NEAR(source.rate.rate() - before, kPacket / interval_s, 0.01 * kPacket / interval_s);
+}
+
+TEST(FeedRate, BesideTcpGrowsByTheMeanRoundTripOfThePathWhereItIsKnown) {
+  struct Case {
+    Duration mean;
+    double interval_s;  // without that of two packets
+  };
+  // The round trip on losses is 179 ms, and 100 ms without queues: 136 to 143 ms are between both.
+  const auto between = [](double weight) { return 0.1 + weight * 0.079; };
+  for (const Case& each : {Case{155ms, FeedRate::kMeanWeight * 0.155},
+                           {110ms, between(FeedRate::kQueueWeight)},
+                           {900ms, between(FeedRate::kQueueWeightMax)},
+                           {0ms, between(FeedRate::kQueueWeight)}}) {
+    Source source(like_tcp());
+    source.mean_round_trip = 155ms;  // of before
+    while (source.rate.round_trip() < 179ms) source.send_lost(180ms);
+    source.mean_round_trip = each.mean;
+    source.send_lost(180ms);
+    source.pass(source.rate.silent_until() + 4 * source.rate.deviation() + 200ms - source.now());
+    const double before = source.rate.rate();
+    const double interval_s = each.interval_s + 2 * kPacket / before;
+    source.pass(source.rate.next_at() - source.now());
+    EXPECT_NEAR(source.rate.rate() - before, kPacket / interval_s, 0.01 * kPacket / interval_s) << each.mean / 1ms;
+  }
+}
+
+TEST(FeedRate, TheMeanRoundTripIsThatOfTheWorstPath) {
+  const auto growth_after = [](Duration other_mean) {
+    FeedRateConfig config = like_tcp();
+    config.worst_path = true;
+    Source source(config);
+    source.mean_round_trip = 155ms;
+    while (source.rate.round_trip() < 179ms) source.send_lost(180ms);
+    source.mean_round_trip = other_mean;
+    source.lose({source.send()}, 2);
+    source.pass(source.rate.silent_until() + 4 * source.rate.deviation() + 200ms - source.now());
+    const double before = source.rate.rate();
+    source.pass(source.rate.next_at() - source.now());
+    return source.rate.rate() - before;
+  };
+  EXPECT_DOUBLE_EQ(growth_after(110ms), growth_after(155ms));
 }
 
 TEST(FeedRate, BesideTcpIsSilentForATimeoutWhereFewPacketsAreOnTheirWay) {

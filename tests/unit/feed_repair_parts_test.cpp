@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "daemon/feed/beats.h"
+#include "daemon/feed/feed_sender.h"
 #include "daemon/feed/repair_limits.h"
 #include "daemon/feed/replier_link.h"
 #include "daemon/feed/served_naks.h"
@@ -104,6 +105,29 @@ TEST(RecentRepairs, CoverThoseWhoHaveThem) {
   EXPECT_FALSE(recent.covers(kStart, 5, MemberSet::of(9), 10ms, false));
   for (std::uint64_t i = 100; i < 100 + RecentRepairs::kMax; ++i) recent.sent(kStart, i, MemberSet::of(1));
   EXPECT_FALSE(recent.covers(kStart, 5, MemberSet::of(1), 10ms, true)) << "forgotten for later ones";
+}
+
+TEST(MeanRoundTrip, IsThatOfTheLastLooks) {
+  MeanRoundTrip mean;
+  EXPECT_EQ(mean.mean(), Duration::zero());
+  mean.look(10ms);
+  EXPECT_EQ(mean.mean(), 10ms);
+  mean.look(30ms);
+  EXPECT_EQ(mean.mean(), 20ms);
+  for (int i = 0; i < 200; ++i) mean.look(i % 2 == 0 ? 40ms : 60ms);
+  EXPECT_NEAR(to_seconds(mean.mean()), 0.05, 0.003) << "what was before is forgotten";
+}
+
+TEST(FeedLinks, AddUpTheMeanRoundTripsOfAWay) {
+  FeedLinks links;
+  EXPECT_EQ(links.way_with(0, kA), FeedNak::kWayUnknown) << "nobody has measured it";
+  links.set_round_trip(kA, 20ms);
+  links.set_round_trip(kA, 30ms);
+  EXPECT_EQ(links.way_with(0, kA), 25'000u);
+  EXPECT_EQ(links.way_with(7, kA), 25'007u);
+  EXPECT_EQ(links.way_with(FeedNak::kWayUnknown, kA), FeedNak::kWayUnknown) << "another one is not known";
+  EXPECT_EQ(links.way_with(FeedNak::kWayUnknown - 1, kA), FeedNak::kWayUnknown) << "more than there can be";
+  EXPECT_EQ(links.way_with(7, kB), FeedNak::kWayUnknown);
 }
 
 FeedNak nak_of(MemberIndex reporter, std::uint32_t first) {

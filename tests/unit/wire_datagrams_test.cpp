@@ -28,7 +28,7 @@ Bytes packet_bytes() {
   return written(64, [](Writer& w) { write_packet(w, {kRef, 7, FeedPacket::kRepair, 2, kTo, kPayload}); });
 }
 FeedNak a_nak() {
-  FeedNak nak{kRef, FeedNak::kServed, 2, 31, 5, 1'500, MemberSet::of(4), 0xfffffff0, {}};
+  FeedNak nak{kRef, FeedNak::kServed, 2, 31, 5, 1'500, MemberSet::of(4), 0xfffffff0, {}, 20'000};
   nak.bits.insert(0);
   nak.bits.insert(511);
   return nak;
@@ -103,11 +103,11 @@ TEST(Datagrams, AreLaidOutAsThePageSays) {
                      write_packet(w, {ref, 65'536, FeedPacket::kFirst | FeedPacket::kLast, 1, kTo, kPayload});
                    }),
             "01 0e 00 2c 01 00 07 00 00 01 00 03 01 01 06 68 69");
-  FeedNak nak{ref, FeedNak::kDown, 1, 31, 2, 1'500, beta_and_gamma, 65'535, {}};
+  FeedNak nak{ref, FeedNak::kDown, 1, 31, 2, 1'500, beta_and_gamma, 65'535, {}, 20'000};
   nak.bits.insert(0);
   nak.bits.insert(2);
   EXPECT_EQ(framed(DatagramFrame::nak, [&](Writer& w) { write_nak(w, nak); }),
-            "02 14 00 2c 01 00 07 02 01 1f 02 dc 05 00 00 01 06 ff ff 00 00 01 05");
+            "02 18 00 2c 01 00 07 02 01 1f 02 dc 05 00 00 20 4e 00 00 01 06 ff ff 00 00 01 05");
   EXPECT_EQ(framed(DatagramFrame::gone,
                    [&](Writer& w) {
                      write_gone(w, {ref, beta_and_gamma, 65'535, 65'537});

@@ -17,6 +17,7 @@ const std::vector<NamedExperiment>& experiments() {
       named("reductions", "A capacity that falls to a part (section 2.1.3)", reductions),
       named("capacity", "A capacity that halves, and returns", capacity),
       named("variation", "Rates of each second beside TCP", variation),
+      named("field", "TCP beside feeds on the link of `tools/bench feeds --only reno,pairs`", field),
       named("listeners", "Listeners behind paths that lose independently", listeners),
       named("fig11i", "By the paper's rules: TCP beside feeds, with four intervals of increase (Fig. 11)", increase),
       named("fig11", "TCP beside feeds (Fig. 5 and 11)", pairs),

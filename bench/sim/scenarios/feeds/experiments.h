@@ -17,6 +17,7 @@ ExperimentOutcome red(const ExperimentOptions& options);
 ExperimentOutcome levels(const ExperimentOptions& options);
 ExperimentOutcome reductions(const ExperimentOptions& options);
 ExperimentOutcome pairs(const ExperimentOptions& options);
+ExperimentOutcome field(const ExperimentOptions& options);
 ExperimentOutcome increase(const ExperimentOptions& options);
 ExperimentOutcome listeners(const ExperimentOptions& options);
 ExperimentOutcome capacity(const ExperimentOptions& options);

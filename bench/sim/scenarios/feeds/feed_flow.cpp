@@ -1,5 +1,6 @@
 #include "bench/sim/scenarios/feeds/feed_flow.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace spindled::scenarios::feeds {
@@ -12,6 +13,28 @@ FeedFlow::Node FeedFlow::add_node(Node parent, sim::PacketRoute down, sim::Packe
   nodes_.push_back({.parent = parent, .down = std::move(down), .up = std::move(up)});
   nodes_[parent].children.push_back(node);
   return node;
+}
+
+void FeedFlow::start() {
+  send();
+  if (properties_.rate.like_tcp) measure();
+}
+
+void FeedFlow::measure() {
+  const Time asked = events_->now();
+  for (Node node = 1; node < nodes_.size(); ++node) {
+    if (nodes_[node].round_trip != Duration::zero()) nodes_[node].mean.look(nodes_[node].round_trip);
+    sim::send_packet(nodes_[node].down, properties_.question_bytes, [this, node, asked] {
+      sim::send_packet(nodes_[node].up, properties_.question_bytes, [this, node, asked] { answered(node, asked); });
+    });
+  }
+  events_->after(kQuestionInterval, [this] { measure(); });
+}
+
+void FeedFlow::answered(Node node, Time asked) {
+  Duration& mean = nodes_[node].round_trip;
+  const Duration sample = std::max<Duration>(events_->now() - asked, 1ns);
+  mean = mean == Duration::zero() ? sample : (7 * mean + sample) / 8;
 }
 
 void FeedFlow::send() {
@@ -50,7 +73,7 @@ void FeedFlow::arrived(Node at, std::uint64_t sequence, bool is_repair) {
   for (const Node child : node.children) send_down(child, sequence, false);
   if (!node.is_receiver || sequence < node.expected) return;
   ++node.delivered;
-  while (node.expected < sequence) ask(at, at, {at, node.expected++, sequence});
+  while (node.expected < sequence) ask(at, at, {at, node.expected++, sequence, {}});
   node.expected = sequence + 1;
 }
 
@@ -59,14 +82,19 @@ void FeedFlow::ask(Node at, Node from, const Asked& asked) {
   const bool is_first = node.asked[asked.sequence].empty();
   node.asked[asked.sequence].insert(from);
   if (at == 0) {
-    if (rate_.lost(events_->now(),
-                   {.reporter = asked.reporter, .heard = asked.heard, .sequences = {&asked.sequence, 1}})) {
+    if (rate_.lost(events_->now(), {.reporter = asked.reporter,
+                                    .mean_round_trip = asked.way,
+                                    .heard = asked.heard,
+                                    .sequences = {&asked.sequence, 1}})) {
       reductions_.push_back(events_->now());
     }
     to_repair_.insert(asked.sequence);
   } else if (is_first || !properties_.aggregates) {
+    Asked onward = asked;
+    const bool is_known = node.mean.mean() != Duration::zero() && (at == from || asked.way != Duration::zero());
+    onward.way = is_known ? asked.way + node.mean.mean() : Duration::zero();
     sim::send_packet(node.up, properties_.nak_bytes,
-                     [this, parent = node.parent, at, asked] { ask(parent, at, asked); });
+                     [this, parent = node.parent, at, onward] { ask(parent, at, onward); });
   }
 }
 

@@ -42,13 +42,17 @@ class Dumbbell {
     std::size_t pairs = 1;
     double capacity = 10 * kMega;
     bool has_red = false;
+    std::size_t queue = kPaperQueue;
     Duration round_trip = 100ms;
     FeedFlowProperties feed{};
     bool counts_packets = true;  // of TCP
   };
 
   Dumbbell(const Properties& properties, std::uint64_t seed) : paths(seed) {
-    bottleneck_ = &paths.add(properties.capacity, kBottleneckDelay, properties.has_red);
+    sim::PacketPathProperties bottleneck{.bytes_per_second = bytes_of(properties.capacity), .delay = kBottleneckDelay};
+    bottleneck.queue.packets_max = properties.queue;
+    if (properties.has_red) bottleneck.queue.red = sim::RedProperties{};
+    bottleneck_ = &paths.add(bottleneck);
     const Duration beyond = (properties.round_trip / 2 - kBottleneckDelay) / 2;
     for (std::size_t i = 0; i < properties.pairs; ++i) {
       feeds_.push_back(std::make_unique<FeedFlow>(paths.events, properties.feed, paths.random().next()));
@@ -159,6 +163,26 @@ ExperimentOutcome pairs(const ExperimentOptions& options) {
       }
     }
   }
+  return outcome;
+}
+
+ExperimentOutcome field(const ExperimentOptions& options) {
+  constexpr Duration kRoundTrip = 20ms, kQueue = 50ms;
+  constexpr double kPairRate = 4 * kMega;
+  ExperimentOutcome outcome;
+  outcome.table.columns = {"mbps", "pairs", "feed", "tcp"};
+  const auto measure = [&](std::size_t count, double capacity) {
+    Dumbbell::Properties properties{
+        .pairs = count, .capacity = capacity, .round_trip = kRoundTrip, .feed = our_rules(kPacket, kRoundTrip)};
+    properties.queue = static_cast<std::size_t>(capacity / 8 * to_seconds(kQueue)) / kPacket;
+    const Shares shares = mean_shares(properties, options.seed, runs_of(10, options.share));
+    outcome.figures.push_back(between(fmt::format("TCP / feed, {:g} Mb/s, N = {}", capacity / kMega, count), "", 0.9,
+                                      1.1, shares.tcp / shares.feed));
+    outcome.table.rows.push_back({fmt::format("{:g}", capacity / kMega), fmt::format("{}", count),
+                                  fmt::format("{:.3f}", shares.feed), fmt::format("{:.3f}", shares.tcp)});
+  };
+  measure(1, 10 * kMega);
+  for (const std::size_t count : {2u, 5u, 10u, 20u}) measure(count, kPairRate * static_cast<double>(count));
   return outcome;
 }
 
