@@ -30,8 +30,12 @@ void Network::set_path(HostIndex a, HostIndex b, const PathProperties& propertie
 }
 
 void Network::share_path(HostIndex a, HostIndex b, HostIndex other_a, HostIndex other_b) {
-  shared_.insert_or_assign({other_a, other_b}, std::pair(a, b));
-  shared_.insert_or_assign({other_b, other_a}, std::pair(b, a));
+  share_way(a, b, other_a, other_b);
+  share_way(b, a, other_b, other_a);
+}
+
+void Network::share_way(HostIndex from, HostIndex to, HostIndex other_from, HostIndex other_to) {
+  shared_.insert_or_assign({other_from, other_to}, std::pair(from, to));
 }
 
 const PathProperties& Network::path(HostIndex from, HostIndex to) { return wire(from, to).properties; }

@@ -95,6 +95,8 @@ class Network {
   /// From the next dial on, streams between the second two hosts are on the path between the first two, in the same
   /// direction: they share its capacity, queue and loss, and are cut with it.
   void share_path(HostIndex a, HostIndex b, HostIndex other_a, HostIndex other_b);
+  /// The same for one direction: what goes from `other_from` to `other_to` is on the path from `from` to `to`.
+  void share_way(HostIndex from, HostIndex to, HostIndex other_from, HostIndex other_to);
   /// Of what programs on a host itself have to its daemon, from the next one that dials.
   void set_local_path(const PathProperties& properties) { local_path_ = properties; }
   /// Called with all bytes as they leave in this direction, and the end that sent them.
