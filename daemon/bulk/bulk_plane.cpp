@@ -484,6 +484,7 @@ void BulkPlane::update_mesh(Time now, RelayedChannel& relayed) {
   hops.shut = [this, &relayed](ConnectionId to) {
     if (BulkConnection* connection = connections_.find(to)) output_.shut(*connection, relayed);
   };
+  hops.round_trip = [this](ConnectionId hop) { return driver_.shortest_round_trip(hop); };
   relayed.mesh = std::make_unique<ChannelMesh>(now, relayed, std::move(hops), context_.random.split());
 }
 

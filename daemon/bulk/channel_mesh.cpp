@@ -35,7 +35,6 @@ ChannelMesh::ChannelMesh(Time now, RelayedChannel& channel, Hops hops, Random ra
       member_(self_, *this, *this, random, options_of(channel)),
       now_(now),
       check_at_(now) {
-  is_all_in_vain();  // counts from now on
   if (channel.position.is_only_child) {
     for (MemberIndex member = 0; member < places_.size(); ++member) left_.insert(member);
     avoided_for_ = kAvoided;
@@ -109,6 +108,7 @@ void ChannelMesh::stop() {
     }
     if (channel_.relay.is_peer_receiver(*hop)) channel_.relay.remove_child(now_, *hop);
   }
+  channel_.relay.set_meshed(now_, false);
 }
 
 std::optional<MemberIndex> ChannelMesh::member_of(std::string_view daemon) const {
@@ -228,12 +228,12 @@ void ChannelMesh::check(Time now) {
 }
 
 void ChannelMesh::leave_useless(Time now) {
-  std::vector<MemberIndex> useless = member_.leave_wasteful(now, kTrial, kTrialSymbols);
-  if (is_all_in_vain()) {
-    for (const MemberIndex sender : member_.senders().sending_since(now - kTrial)) {
-      member_.leave_sender(now, sender);
-      useless.push_back(sender);
-    }
+  std::vector<MemberIndex> useless;
+  for (const MemberIndex member : member_.senders().sending_since(now - kTrial)) {
+    const std::optional<ConnectionId> hop = peer_hop(member);
+    if (!hop || !channel_.relay.is_in_vain(*hop)) continue;
+    member_.leave_sender(now, member);
+    useless.push_back(member);
   }
   if (useless.empty()) return;
   left_.insert(useless.begin(), useless.end());
@@ -245,14 +245,6 @@ void ChannelMesh::leave_useless(Time now) {
     avoided_for_ = std::max(avoided_for_, kAvoided);
   }
   probe_at_ = now + avoided_for_;
-}
-
-bool ChannelMesh::is_all_in_vain() {
-  const ChannelRelay::Tally& tally = channel_.relay.tally();
-  const std::uint64_t useful = tally.of_peers - tally.duplicates;
-  if (useful - weighed_useful_ < kTrialSymbols) return false;
-  const std::uint64_t more = useful - std::exchange(weighed_useful_, useful);
-  return 2 * (tally.overtaken - std::exchange(weighed_overtaken_, tally.overtaken)) > more;
 }
 
 void ChannelMesh::propose(Time now, const std::vector<MemberIndex>& candidates) {
@@ -288,6 +280,7 @@ void ChannelMesh::settle(Time now) {
     const bool sends = member_.senders().state(member) == mesh::SenderSet::State::sends;
     if (sends) {
       relay.add_peer_sender(now, *hop);
+      relay.set_round_trip(*hop, hops_.round_trip(*hop));
     } else if (relay.is_peer_sender(*hop)) {
       relay.remove_peer_sender(*hop);
       hops_.shut(*hop);
@@ -299,6 +292,7 @@ void ChannelMesh::settle(Time now) {
       sent_.erase(*hop);
     }
   }
+  relay.set_meshed(now, member_.senders().peers() > 0);
   channel_.wake_at(std::min(next_deadline(), relay.next_deadline()));
 }
 

@@ -40,6 +40,8 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
     std::function<void(ConnectionId, std::uint8_t generation, const mesh::Frame&)> send;
     /// Nothing more of the channel is asked for there.
     std::function<void(ConnectionId)> shut;
+    /// The shortest one lately.
+    std::function<Duration(ConnectionId)> round_trip;
   };
   /// By the channel's position, in which this daemon has a place. The channel outlives it.
   ChannelMesh(Time now, RelayedChannel& channel, Hops hops, Random random);
@@ -79,10 +81,9 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   static constexpr Duration kRefused = 5s;
   /// How often neighbours are asked, and senders weighed.
   static constexpr Duration kCheck = 1s;
-  /// What a sender gives is weighed once it has sent for so long, as its parent and ours have to know first, and so
-  /// many symbols. It is left where more than half were useless.
+  /// A sender is left where what it gives is of no use (PeerWindow), once it has sent for so long: its parent and ours
+  /// have to know first.
   static constexpr Duration kTrial = 1s;
-  static constexpr std::uint64_t kTrialSymbols = 24;
   /// Who is its parent's only child is given all that there is, and begins as if it had left all of them. Of those that
   /// were left one is tried again after so long; and after twice as long each time, where that is in
   /// vain. Where one gives what is of use for so long all may.
@@ -120,9 +121,6 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   /// Asks those that may give; of those that were left one at a time.
   void propose(Time now, const std::vector<MemberIndex>& candidates);
   void leave_useless(Time now);
-  /// Whether the tree has brought more than half of what peers have given since this was asked with that much: they
-  /// were only earlier.
-  bool is_all_in_vain();
   /// Nothing is asked of it at present.
   bool is_avoided(MemberIndex member) const;
   /// Has the relay send to, and take from, those that are peers by now.
@@ -141,10 +139,9 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   mesh::MeshMember member_;
   Time now_{};
   Time check_at_;
-  std::map<MemberIndex, Time> dialled_;                       // members that a hop is waited for to, since then
-  std::map<MemberIndex, Time> not_reached_;                   // members that are not asked until then
-  std::uint64_t weighed_useful_ = 0, weighed_overtaken_ = 0;  // of the relay's tally
-  std::set<MemberIndex> left_;                                // as they were of no use
+  std::map<MemberIndex, Time> dialled_;      // members that a hop is waited for to, since then
+  std::map<MemberIndex, Time> not_reached_;  // members that are not asked until then
+  std::set<MemberIndex> left_;               // as they were of no use
   struct Probe {
     MemberIndex member = 0;
     Time since{};

@@ -149,8 +149,7 @@ std::optional<bool> ChannelRelay::symbol_received(Time now, ConnectionId from, s
   }
   const auto upstream = upstreams_.find(from);
   if (upstream == upstreams_.end()) {
-    const auto peer = peers_.find(from);
-    return peer == peers_.end() ? std::nullopt : symbol_of_peer_received(now, peer->second, std::move(symbol));
+    return is_peer_sender(from) ? symbol_of_peer_received(now, from, std::move(symbol)) : std::nullopt;
   }
   if (upstream->second.owed == 0) return std::nullopt;
   --upstream->second.owed;
@@ -162,14 +161,14 @@ std::optional<bool> ChannelRelay::symbol_received(Time now, ConnectionId from, s
   if (told_ && told_->complete.contains(symbol.block)) ++tally_.needless;
   if (upstream->second.is_source) miss_gap();
   if (remembers()) {
-    symbol.former = received_.add(now, {symbol.block, symbol.esi}, ring_.end());
+    symbol.former = note_received(now, {symbol.block, symbol.esi});
     if (symbol.former) {
-      const bool is_here = *symbol.former >= ring_.begin();
-      if (!is_here || ring_.at(*symbol.former).is_of_peer) ++tally_.overtaken;
+      note_overtaken(*symbol.former);
       may_come_twice(now);
     }
   }
   push(now, std::move(symbol));
+  if (has_enough_news_) tell_needs(now, Telling::news);
   return std::nullopt;
 }
 
@@ -206,7 +205,7 @@ bool ChannelRelay::remembers() {
 void ChannelRelay::push(Time now, RelayedSymbol symbol) {
   note_drained(now);
   size_ring(now);
-  const bool is_of_peer = symbol.is_of_peer;
+  const bool is_of_peer = symbol.peer.has_value();
   ring_.push(std::move(symbol));
   if (is_of_peer) own(ring_.end() - 1);  // such are not for those who have peers
   for (const auto& [id, child] : children_) {
@@ -319,6 +318,9 @@ void ChannelRelay::note_came_with(ConnectionId id, Holder& holder) {
 void ChannelRelay::grant_received(ConnectionId from, std::uint64_t symbols) {
   const auto child = children_.find(from);
   if (child == children_.end()) return;
+  // It tries this daemon: what it has not got in any way lies at the end, and not where others were given the same.
+  const bool is_trial = child->second.is_peer && child->second.credit == 0 && child->second.given < kGivenToTry;
+  if (is_trial) child->second.cursor = ring_.end();
   child->second.credit = std::min<std::uint64_t>(child->second.credit + symbols, spindle::bulk::kGrantMax);
   output_.may_send(from);
 }
@@ -411,7 +413,7 @@ bool ChannelRelay::may_have(const Child& child, const RelayedSymbol& symbol) con
   const bool is_asked = !child.marks.empty() && child.marks.back().sequence == 0;
   if (is_asked && symbol.block < std::min(child.marks.back().bound, child.behind_below)) return false;
   if (child.daemon.empty()) return true;
-  if (symbol.is_of_peer && (child.is_peer || child.need.meshed)) return false;
+  if (symbol.peer && (child.is_peer || child.need.meshed)) return false;
   if (child.is_peer) return child.need.held_of(symbol.block) != spindle::bulk::kEnough;
   const auto plan = std::find_if(plans_.begin(), plans_.end(),
                                  [&](const Plan& each) { return each.generation == symbol.generation; });
@@ -834,11 +836,14 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
   if (was_awaiting && !is_awaiting_) grant_upstreams(now);
   Need news = need();
   news.awaits = is_awaiting_;
-  news.meshed = !peers_.empty();
-  // At once what others wait for, and what was not wanted before; all else now and then.
-  const bool is_urgent = !untold_.empty() || !told_ || (news.lost && !told_->lost) || news.awaits != told_->awaits ||
-                         news.meshed != told_->meshed ||
-                         has_more(told_->complete, news.complete, spindle::bulk::kBlocksMax);
+  news.meshed = is_meshed_ || !peers_.empty();
+  // At once what others wait for, what was not wanted before, and what peers are not to give any more; all else now and
+  // then.
+  const bool is_enough_news = std::exchange(has_enough_news_, false);
+  const bool is_urgent =
+      !untold_.empty() || !told_ || (news.lost && !told_->lost) || news.awaits != told_->awaits ||
+      news.meshed != told_->meshed || has_more(told_->complete, news.complete, spindle::bulk::kBlocksMax) ||
+      (!peers_.empty() && (is_enough_news || has_more(news.complete, told_->complete, spindle::bulk::kBlocksMax)));
   const Duration since = now - told_at_;
   const bool is_due = telling == Telling::regularly && since >= (told_ != news ? kNeedInterval : kRepeat);
   if (!is_urgent && !is_due) return;
@@ -852,9 +857,10 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
   for (auto& [id, peer] : peers_) {
     std::erase_if(peer.blocks, [&](std::uint32_t block) { return news.complete.contains(block); });
   }
-  Need to_peers = news;
-  to_peers.lost = to_peers.awaits = to_peers.meshed = false;
-  for (const auto& [id, peer] : peers_) output_.send_need(id, kLiveStream, to_peers);
+  if (!peers_.empty()) {
+    const Need to_peers = need_of_peers(news);
+    for (const auto& [id, peer] : peers_) output_.send_need(id, kLiveStream, to_peers);
+  }
   untold_.clear();
   told_at_ = now;
   const bool is_more_wanted = told_ && has_more(told_->complete, news.complete, spindle::bulk::kBlocksMax);
@@ -885,6 +891,7 @@ void ChannelRelay::handle_time(Time now) {
 
 void ChannelRelay::set_round_trip(ConnectionId id, Duration round_trip) {
   if (const auto upstream = upstreams_.find(id); upstream != upstreams_.end()) upstream->second.round_trip = round_trip;
+  if (const auto peer = peers_.find(id); peer != peers_.end()) peer->second.window.set_round_trip(round_trip);
 }
 
 void ChannelRelay::set_ring_bytes_max(std::size_t bytes) {

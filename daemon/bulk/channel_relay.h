@@ -14,6 +14,7 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/time.h"
 #include "daemon/bulk/channel_index.h"
+#include "daemon/bulk/peer_window.h"
 #include "daemon/bulk/received_symbols.h"
 #include "daemon/bulk/relay_output.h"
 #include "daemon/bulk/symbol_ring.h"
@@ -86,6 +87,13 @@ class ChannelRelay {
   void add_peer_sender(Time now, ConnectionId peer);
   void remove_peer_sender(ConnectionId peer);
   bool is_peer_sender(ConnectionId connection) const { return peers_.contains(connection); }
+  /// Whether what it gives is of no use.
+  bool is_in_vain(ConnectionId peer) const {
+    const auto found = peers_.find(peer);
+    return found != peers_.end() && found->second.window.is_in_vain();
+  }
+  /// Whether there are to be peer senders: it is meshed for its parent from then on.
+  void set_meshed(Time now, bool is_meshed);
   /// Whether it has given what its checksum denies, or a part of a block that turned out to be wrong.
   bool is_suspect(ConnectionId peer) const {
     const auto found = peers_.find(peer);
@@ -116,8 +124,12 @@ class ChannelRelay {
   };
   void set_awaited(Time now, Awaited awaited);
 
-  /// How many blocks there are. Before that is known the source passes over none.
-  void set_blocks(std::uint32_t blocks) { blocks_ = blocks; }
+  /// How many blocks there are, and how many symbols the last one has, where that is less than others have. Before that
+  /// is known the source passes over none.
+  void set_blocks(std::uint32_t blocks, std::optional<std::uint32_t> symbols_of_last = {}) {
+    blocks_ = blocks;
+    symbols_of_last_ = symbols_of_last.value_or(symbols_of_block_);
+  }
 
   /// A plan of the tree: symbols of its generation may be given to these daemons. Four plans are remembered; symbols of
   /// others are not passed on to daemons, so that plans may change without loops. What holders here send travels by
@@ -143,8 +155,8 @@ class ChannelRelay {
   /// Tells upstreams what is missing, and sizes the ring. Call it when `next_deadline` has come.
   void handle_time(Time now);
   Time next_deadline() const { return tick_at_; }
-  /// Of the way to an upstream: what is on its way is part of what may be granted.
-  void set_round_trip(ConnectionId upstream, Duration round_trip);
+  /// Of the way to an upstream or a peer sender: what is on its way is part of what may be granted.
+  void set_round_trip(ConnectionId sender, Duration round_trip);
 
   /// Since when the upstream, which is no client, has owed symbols and sent none; nothing where it was told that enough
   /// is here, which may be checked once its hashes come. Where peers have given some of that it counts for these, too,
@@ -234,8 +246,15 @@ class ChannelRelay {
   /// What a child's own stream may have on its way between holder and child.
   static constexpr std::size_t kStreamBytes = 256u << 10;
   static constexpr std::size_t kGenerationsKept = 4;
-  /// Symbols that a peer sender may have on its way, as a part of the ring.
+  /// Symbols that a peer sender may have on its way at most, as a part of the ring.
   static constexpr std::size_t kPeerWindowPart = 4;
+  /// Of a block of which so many symbols more have come than it has, there is enough, in all likelihood.
+  static constexpr std::uint32_t kSpareSymbols = 1;
+  /// Where no more blocks than these are lacking it is reckoned what they lack.
+  static constexpr std::uint32_t kBlocksSummed = 4;
+  /// A peer receiver that has been given fewer tries this daemon: it is given what comes next, and not what came
+  /// before.
+  static constexpr std::uint64_t kGivenToTry = 8;
   /// Blocks that are remembered of a peer sender; those below are forgotten first.
   static constexpr std::size_t kPeerBlocksMax = 1'024;
   /// So much of the time, lately, nothing may have belonged to a child for it to be given what others own.
@@ -256,7 +275,7 @@ class ChannelRelay {
     Time heard_at{};  // or since when it owes something
   };
   struct Peer {
-    std::uint64_t owed = 0;
+    PeerWindow window{};
     std::set<std::uint32_t> blocks{};  // that are not complete here, and of which it has given something
     bool is_suspect = false;
   };
@@ -349,6 +368,10 @@ class ChannelRelay {
   /// Upstreams were told that something is lost, or (`is_more_wanted`) that somebody lacks what nobody lacked: they
   /// send it anew, and the ring may have it still.
   void note_asked_again(Time now, bool is_more_wanted);
+  /// What was not here before. Gives the place in the ring to which it went when it has come before.
+  std::optional<std::uint64_t> note_received(Time now, mesh::SymbolId symbol);
+  /// The tree has brought what lies, or lay, at that place in the ring.
+  void note_overtaken(std::uint64_t former);
   /// Whether it is: for as long as there are several that send, and until a ring later nothing has come twice.
   bool remembers();
   bool may_have(const Child& child, const RelayedSymbol& symbol) const;
@@ -372,10 +395,18 @@ class ChannelRelay {
   /// What the child has not got of the ring it has missed.
   void pass_over_ring(Time now, Child& child);
   RelayedSymbol take(Time now, Child& child, std::uint64_t place);
-  std::optional<bool> symbol_of_peer_received(Time now, Peer& peer, RelayedSymbol symbol);
+  std::optional<bool> symbol_of_peer_received(Time now, ConnectionId from, RelayedSymbol symbol);
+  void note_useless(Peer& peer);
   void push(Time now, RelayedSymbol symbol);
-  /// Grants peer senders what they may have on their way.
+  /// Grants peer senders what they may have on their way: together no more than what is lacking.
   void grant_peers(Time now);
+  std::uint32_t symbols_of(std::uint32_t block) const;
+  /// Of a block that is not complete: so many symbols more, at least.
+  std::uint32_t lacking(std::uint32_t block) const;
+  /// Of all blocks; where many are not complete no more than that is said.
+  std::uint64_t lacking() const;
+  /// What is told to peer senders. Of blocks of which enough has come they are to give no more.
+  Need need_of_peers(const Need& need) const;
   /// What the child had of a block it has thrown away: some of it was wrong.
   void note_wrong_blocks(const Child& child, const Need& need);
   void take_need(Time now, ConnectionId from, Child& child, spindle::bulk::Need need);
@@ -459,6 +490,9 @@ class ChannelRelay {
   std::uint64_t stream_window_;  // symbols
   std::map<ConnectionId, Upstream> upstreams_;
   std::map<ConnectionId, Peer> peers_;  // that send
+  PeerTrials trials_;
+  bool is_meshed_ = false;
+  bool has_enough_news_ = false;  // of a block of which there is enough, that is not told to peers
   std::map<ConnectionId, Child> children_;
   std::map<ConnectionId, Holder> holders_;
   std::deque<Plan> plans_;  // the latest is last
@@ -467,6 +501,7 @@ class ChannelRelay {
   ChannelIndex index_;
   std::uint32_t blocks_seen_ = 0;  // one more than the last of which an upstream or a holder has brought anything
   std::optional<std::uint32_t> blocks_;
+  std::uint32_t symbols_of_last_ = 0;
   std::uint32_t live_seen_ = 0;  // one more than the last block that the source has sent anything of, or passed over
   bool is_whole_ = true;         // whatever has come through the ring was all there is from the first block on
   bool is_given_from_above_ = false;  // a parent has sent something lately, when that was looked at last

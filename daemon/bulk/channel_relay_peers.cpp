@@ -1,5 +1,6 @@
 // The peers' side of ChannelRelay: what they give, and which of what comes along the tree belongs to whom.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "daemon/bulk/channel_relay.h"
@@ -15,9 +16,13 @@ using spindle::bulk::Need;
 void ChannelRelay::add_peer_sender(Time now, ConnectionId id) {
   if (is_upstream(id) || !peers_.try_emplace(id).second) return;
   may_come_twice(now);
-  output_.send_need(id, kLiveStream, need());
+  output_.send_need(id, kLiveStream, need_of_peers(need()));
   tell_needs(now, Telling::news);
   grant_peers(now);
+}
+
+void ChannelRelay::set_meshed(Time now, bool is_meshed) {
+  if (std::exchange(is_meshed_, is_meshed) != is_meshed) tell_needs(now, Telling::news);
 }
 
 void ChannelRelay::remove_peer_sender(ConnectionId id) {
@@ -38,9 +43,9 @@ void ChannelRelay::add_peer_receiver(Time now, ConnectionId id, std::string_view
 
 // What peers give.
 
-std::optional<bool> ChannelRelay::symbol_of_peer_received(Time now, Peer& peer, RelayedSymbol symbol) {
-  if (peer.owed == 0) return std::nullopt;
-  --peer.owed;
+std::optional<bool> ChannelRelay::symbol_of_peer_received(Time now, ConnectionId from, RelayedSymbol symbol) {
+  Peer& peer = peers_.at(from);
+  if (!peer.window.take(now)) return std::nullopt;
   ++tally_.of_peers;
   if (spindle::bulk::crc32c(symbol.bytes.view()) != symbol.crc) {
     peer.is_suspect = true;
@@ -51,27 +56,107 @@ std::optional<bool> ChannelRelay::symbol_of_peer_received(Time now, Peer& peer, 
   const mesh::SymbolId id{symbol.block, symbol.esi};
   if (is_beyond || is_complete || received_.has(id)) {
     ++tally_.duplicates;
+    // What was under way when the block became complete says nothing of the peer.
+    if (!is_complete) note_useless(peer);
     grant_peers(now);
     return false;
   }
-  received_.add(now, id, ring_.end());
-  symbol.is_of_peer = true;
+  note_received(now, id);
+  peer.window.note_useful();
+  symbol.peer = from;
   peer.blocks.insert(symbol.block);
   if (peer.blocks.size() > kPeerBlocksMax) peer.blocks.erase(peer.blocks.begin());
   is_whole_ = false;
   push(now, std::move(symbol));
+  if (has_enough_news_) tell_needs(now, Telling::news);
   return true;
 }
 
+std::optional<std::uint64_t> ChannelRelay::note_received(Time now, mesh::SymbolId symbol) {
+  const std::optional<std::uint64_t> former = received_.add(now, symbol, ring_.end());
+  if (former) return former;
+  trials_.note_useful();
+  if (received_.of(symbol.block).size() == symbols_of(symbol.block) + kSpareSymbols) has_enough_news_ = true;
+  return std::nullopt;
+}
+
+void ChannelRelay::note_overtaken(std::uint64_t former) {
+  const std::optional<ConnectionId> from = former >= ring_.begin() ? ring_.at(former).peer : std::nullopt;
+  if (former < ring_.begin() || from) ++tally_.overtaken;
+  const auto peer = from ? peers_.find(*from) : peers_.end();
+  if (peer != peers_.end()) note_useless(peer->second);
+}
+
+void ChannelRelay::note_useless(Peer& peer) {
+  peer.window.note_useless();
+  trials_.note_useless();
+}
+
 void ChannelRelay::grant_peers(Time now) {
-  const std::uint64_t window = std::max<std::uint64_t>(ring_.capacity() / kPeerWindowPart, 1);
+  const std::uint64_t most = std::max<std::uint64_t>(ring_.capacity() / kPeerWindowPart, 1);
+  // Those here are not to lose what comes along the tree for what comes of peers.
   const std::uint64_t ahead = ring_.end() - std::min(consumed(now), ring_.end());
-  for (auto& [id, peer] : peers_) {
-    // Those here are not to lose what comes along the tree for what comes of peers.
-    if (peer.owed > window / 2 || ahead + window > ring_.capacity()) continue;
-    output_.send_grant(id, kLiveStream, window - peer.owed);
-    peer.owed = window;
+  if (ahead + most > ring_.capacity()) return;
+  std::uint64_t owed = 0, on_trial = 0;
+  for (const auto& [id, peer] : peers_) {
+    owed += peer.window.owed();
+    on_trial += peer.window.on_trial(now);
   }
+  const std::uint64_t wanted = lacking();
+  for (auto& [id, peer] : peers_) {
+    if (owed >= wanted) return;
+    if (const std::uint64_t more = std::min(peer.window.room(now, most), wanted - owed); more > 0) {
+      output_.send_grant(id, kLiveStream, more);
+      peer.window.grant(more);
+      owed += more;
+    } else if (on_trial + PeerWindow::kLeast <= trials_.symbols() && peer.window.may_be_tried(now)) {
+      const std::uint64_t before = peer.window.owed();
+      peer.window.grant_trial(now);
+      output_.send_grant(id, kLiveStream, peer.window.owed() - before);
+      owed += peer.window.owed() - before;
+      on_trial += PeerWindow::kLeast;
+    }
+  }
+}
+
+std::uint32_t ChannelRelay::symbols_of(std::uint32_t block) const {
+  return blocks_ && block + 1 == *blocks_ ? symbols_of_last_ : symbols_of_block_;
+}
+
+std::uint32_t ChannelRelay::lacking(std::uint32_t block) const {
+  const auto held = static_cast<std::uint32_t>(received_.of(block).size());
+  const std::uint32_t enough = symbols_of(block) + kSpareSymbols;
+  return enough - std::min(enough, std::max(held, told_ ? told_->held_of(block) : 0));
+}
+
+std::uint64_t ChannelRelay::lacking() const {
+  constexpr std::uint64_t kMany = std::numeric_limits<std::uint64_t>::max();
+  if (!blocks_ || !told_ || told_->complete.count() + kBlocksSummed < *blocks_) return kMany;
+  std::uint64_t sum = 0;
+  for (std::uint32_t block = told_->complete.first_missing(); block < *blocks_;
+       block = told_->complete.first_missing(block + 1)) {
+    sum += lacking(block);
+  }
+  return sum;
+}
+
+Need ChannelRelay::need_of_peers(const Need& need) const {
+  Need to_peers = need;
+  to_peers.lost = to_peers.awaits = to_peers.meshed = false;
+  to_peers.begun.clear();
+  auto begun = need.begun.begin();
+  for (const std::uint32_t block : received_.blocks()) {
+    for (; begun != need.begun.end() && begun->block < block; ++begun) to_peers.begun.push_back(*begun);
+    const bool is_told = begun != need.begun.end() && begun->block == block;
+    if (!need.complete.contains(block) && lacking(block) == 0) {
+      to_peers.begun.push_back({block, spindle::bulk::kEnough});
+    } else if (is_told) {
+      to_peers.begun.push_back(*begun);
+    }
+    if (is_told) ++begun;
+  }
+  to_peers.begun.insert(to_peers.begun.end(), begun, need.begun.end());
+  return to_peers;
 }
 
 void ChannelRelay::note_wrong_blocks(const Child& child, const Need& need) {
@@ -113,6 +198,7 @@ void ChannelRelay::settle_owned() {
 }
 
 void ChannelRelay::note_drained(Time now, Child& child) {
+  if (ring_.end() == 0) child.drained_at = now;  // it has not begun
   const double part = std::min(to_seconds(now - child.drained_at) / to_seconds(kDrainedTime), 1.0);
   child.drained += part * ((seek_own(child) ? 0.0 : 1.0) - child.drained);
   child.drained_at = now;

@@ -35,7 +35,7 @@ RelayedChannel::~RelayedChannel() = default;
 
 void RelayedChannel::set_layout(const ContentLayout& to) {
   layout = to;
-  if (layout.has_size()) relay.set_blocks(layout.blocks());
+  if (layout.has_size()) relay.set_blocks(layout.blocks(), layout.symbols_of(layout.blocks() - 1));
 }
 
 void RelayedChannel::may_send(ConnectionId to) { out.may_send(to, *this); }

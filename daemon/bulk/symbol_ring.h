@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "daemon/base/check.h"
+#include "daemon/base/driver.h"
 #include "daemon/base/slab.h"
 
 namespace spindled {
@@ -17,7 +18,7 @@ struct RelayedSymbol {
   std::uint32_t esi = 0;
   std::uint32_t crc = 0;  // CRC-32C of the bytes, as their maker gave it
   Slice bytes;
-  bool is_of_peer = false;                // it did not come along the tree
+  std::optional<ConnectionId> peer{};     // who gave it, where it did not come along the tree
   std::optional<std::uint64_t> former{};  // the place in the ring at which the same symbol has come before
 };
 

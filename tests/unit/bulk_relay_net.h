@@ -68,6 +68,7 @@ class RelayNet {
     hops_.push_back({id, &from, &to, nullptr, nullptr, rate, delay, 0, true});
     from.relay.add_peer_receiver(now_, id, to.name);
     to.relay.add_peer_sender(now_, id);
+    to.relay.set_round_trip(id, std::chrono::milliseconds(2 * delay));
     return id;
   }
   /// The same both ways.

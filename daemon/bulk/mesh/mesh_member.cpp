@@ -130,13 +130,6 @@ void MeshMember::propose(Time now, const std::vector<MemberIndex>& members) {
   ask_candidates();
 }
 
-std::vector<MemberIndex> MeshMember::leave_wasteful(Time now, Duration trial, std::uint64_t symbols) {
-  now_ = now;
-  const std::vector<MemberIndex> wasteful = senders_.wasteful(now - trial, symbols);
-  for (const MemberIndex sender : wasteful) leave_sender(sender);
-  return wasteful;
-}
-
 void MeshMember::leave_sender(Time now, MemberIndex sender) {
   now_ = now;
   if (senders_.is_peer(sender)) leave_sender(sender);

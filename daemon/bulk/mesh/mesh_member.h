@@ -61,9 +61,6 @@ class MeshMember : private RanSubOutput {
 
   /// These may be asked to send, whatever RanSub tells: the first ones last.
   void propose(Time now, const std::vector<MemberIndex>& members);
-  /// One does without senders of whose symbols, so many at least, more than half were useless, once they have sent for
-  /// so long. Who that is.
-  std::vector<MemberIndex> leave_wasteful(Time now, Duration trial, std::uint64_t symbols);
   /// It is not to send any more.
   void leave_sender(Time now, MemberIndex sender);
   /// Those that it was sent without being asked for, or by other means than `next`.

@@ -86,7 +86,6 @@ void SenderSet::symbol_received(MemberIndex from, SymbolId symbol, bool is_usefu
   ++sender->received;
   ++sender->since_told;
   ++(is_useful ? sender->useful : sender->useless);
-  ++(is_useful ? sender->weighed_useful : sender->weighed_useless);
   for (auto& each : sender->outstanding) {
     if (each.block == symbol.block && each.fresh > 0) --each.fresh;
   }
@@ -229,18 +228,6 @@ std::optional<MemberIndex> SenderSet::least_useful(Time before, bool only_wastef
   const auto member = chosen == nullptr ? std::nullopt : std::optional(chosen->member);
   for (Sender& sender : senders_) sender.useful = sender.useless = 0;
   return member;
-}
-
-std::vector<MemberIndex> SenderSet::wasteful(Time before, std::uint64_t symbols) {
-  std::vector<MemberIndex> found;
-  for (Sender& sender : senders_) {
-    if (sender.is_parent || sender.state != State::sends) continue;
-    const bool is_new = sender.since > before;
-    if (!is_new && sender.weighed_useful + sender.weighed_useless < symbols) continue;
-    if (!is_new && sender.weighed_useless > sender.weighed_useful) found.push_back(sender.member);
-    sender.weighed_useful = sender.weighed_useless = 0;
-  }
-  return found;
 }
 
 std::vector<MemberIndex> SenderSet::sending_since(Time before) const {

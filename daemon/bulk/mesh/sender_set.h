@@ -50,9 +50,6 @@ class SenderSet {
   /// Of the peers that have sent for as long as this was not asked, whom to do without: one of whom more than half was
   /// useless, else the one of whom the least was useful. Counting begins anew.
   std::optional<MemberIndex> least_useful(Time before, bool only_wasteful);
-  /// The peers that have sent since `before` or longer, and so many symbols since this was asked last that it can be
-  /// said: more than half of these were useless.
-  std::vector<MemberIndex> wasteful(Time before, std::uint64_t symbols);
   /// The peers that have sent since then or longer.
   std::vector<MemberIndex> sending_since(Time before) const;
   /// Those that have been asked before then, and have not answered.
@@ -74,9 +71,8 @@ class SenderSet {
     std::uint32_t received = 0;    // symbols, ever
     std::uint32_t since_told = 0;  // symbols, since it was told what to send
     Time told_at{};
-    double rate = 0;                                        // symbols a second
-    std::uint64_t useful = 0, useless = 0;                  // lately
-    std::uint64_t weighed_useful = 0, weighed_useless = 0;  // since it was weighed
+    double rate = 0;                        // symbols a second
+    std::uint64_t useful = 0, useless = 0;  // lately
     struct Outstanding {
       std::uint32_t block = 0;
       std::uint32_t fresh = 0;
