@@ -839,10 +839,12 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
   news.meshed = is_meshed_ || !peers_.empty();
   // At once what others wait for, what was not wanted before, and what peers are not to give any more; all else now and
   // then.
+  const bool is_more_wanted = told_ && has_more(told_->complete, news.complete, spindle::bulk::kBlocksMax);
+  const bool is_newly_lost = told_ && news.lost && !told_->lost;
   const bool is_enough_news = std::exchange(has_enough_news_, false);
   const bool is_urgent =
-      !untold_.empty() || !told_ || (news.lost && !told_->lost) || news.awaits != told_->awaits ||
-      news.meshed != told_->meshed || has_more(told_->complete, news.complete, spindle::bulk::kBlocksMax) ||
+      !untold_.empty() || !told_ || is_more_wanted || is_newly_lost || news.awaits != told_->awaits ||
+      news.meshed != told_->meshed ||
       (!peers_.empty() && (is_enough_news || has_more(news.complete, told_->complete, spindle::bulk::kBlocksMax)));
   const Duration since = now - told_at_;
   const bool is_due = telling == Telling::regularly && since >= (told_ != news ? kNeedInterval : kRepeat);
@@ -863,8 +865,6 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
   }
   untold_.clear();
   told_at_ = now;
-  const bool is_more_wanted = told_ && has_more(told_->complete, news.complete, spindle::bulk::kBlocksMax);
-  const bool is_newly_lost = news.lost && told_ && !told_->lost;
   told_ = std::move(news);
   if (is_more_wanted || is_newly_lost) note_asked_again(now, is_more_wanted);
 }

@@ -5,19 +5,22 @@ namespace spindled {
 bool PeerWindow::take(Time now) {
   if (owed_ == 0) return false;
   --owed_;
-  const double part = came_at_ ? std::min(to_seconds(now - *came_at_) / to_seconds(reach_), 1.0) : 1.0;
-  lately_ = (1 - part) * lately_ + 1;
+  lately_ = lately(now) + 1;
   came_at_ = now;
   return true;
 }
 
 std::uint64_t PeerWindow::room(Time now, std::uint64_t most) const {
   if (worth_ <= 0) return 0;
-  const double part = std::min(to_seconds(now - *came_at_) / to_seconds(reach_), 1.0);
-  std::uint64_t window = kLeast + static_cast<std::uint64_t>((1 - part) * lately_);
+  std::uint64_t window = kLeast + static_cast<std::uint64_t>(lately(now));
   if (worth_ < kProved) window = std::min(window, static_cast<std::uint64_t>(worth_));
   window = std::min(window, most);
   return owed_ > window / 2 ? 0 : window - owed_;
+}
+
+double PeerWindow::lately(Time now) const {
+  const double part = came_at_ ? std::min(to_seconds(now - *came_at_) / to_seconds(reach_), 1.0) : 1.0;
+  return (1 - part) * lately_;
 }
 
 bool PeerWindow::may_be_tried(Time now) const {

@@ -63,6 +63,8 @@ class PeerWindow {
 
  private:
   Duration trial() const { return std::max(kTrial, reach_); }
+  /// Symbols that have come within the reach.
+  double lately(Time now) const;
 
   int worth_ = 0;
   std::uint64_t owed_ = 0;

@@ -13,8 +13,14 @@ namespace {
 
 class Bulk : public Scenario {
  protected:
-  void begin(std::uint64_t seed, Shape shape, std::size_t daemons, const NodeConfig& config = {}) {
+  /// A cluster without members, in place of any before it.
+  void begin_empty(std::uint64_t seed, Shape shape, std::size_t daemons, const NodeConfig& config = {}) {
+    members_.clear();
+    bulk_.clear();
     simulate_cluster(seed, shape, daemons, config);
+  }
+  void begin(std::uint64_t seed, Shape shape, std::size_t daemons, const NodeConfig& config = {}) {
+    begin_empty(seed, shape, daemons, config);
     for (std::size_t i = 0; i < daemons; ++i) add(i);
     await_group_view(members_, "g");
   }
@@ -103,8 +109,6 @@ TEST_F(Bulk, ServesWhoComesLateToTheEnd) {
 /// As a program that was stopped: it is there, and reads nothing. Others have it, too.
 TEST_F(Bulk, ServesWhoComesLateThoughOneThatHasItSendsNothing) {
   for (const std::size_t stopped : {0u, 2u}) {
-    members_.clear();
-    bulk_.clear();
     begin(16, Shape::line, 2);
     add(0);
     await_group_view(members_, "g");
@@ -120,8 +124,6 @@ TEST_F(Bulk, ServesWhoComesLateThoughOneThatHasItSendsNothing) {
 TEST_F(Bulk, AsksAboveForWhatAHolderHereDoesNotSend) {
   for (const Duration until_back : {Duration(3500ms), Duration(60s)}) {
     SCOPED_TRACE(testing::Message() << until_back.count());
-    members_.clear();
-    bulk_.clear();
     begin(20, Shape::line, 3);
     PathProperties path;
     path.bytes_per_second = 1'000'000;
@@ -167,9 +169,7 @@ TEST_F(Bulk, ServesWhoComesLateWhereTheSourceIsGone) {
 
 TEST_F(Bulk, ADaemonThatHasStartedAnewIsGivenTheIndexByWhoKnowsIt) {
   for (const bool is_beside : {true, false}) {
-    members_.clear();
-    bulk_.clear();
-    simulate_cluster(is_beside ? 21 : 22, Shape::line, 3, {});
+    begin_empty(is_beside ? 21 : 22, Shape::line, 3, {});
     add(0);
     const auto disk = std::make_shared<ContentDisk>();
     add(1, {.disk = disk});
@@ -258,9 +258,7 @@ TEST_F(Bulk, IsPlannedAnewByWhoHadPlannedBeforeAnother) {
 TEST_F(Bulk, ALatePlanOfAFormerRootIsNotFollowed) {
   for (const Duration until_gone : {100ms, 200ms, 260ms, 280ms, 300ms, 320ms, 340ms, 400ms}) {
     SCOPED_TRACE(testing::Message() << until_gone.count());
-    members_.clear();
-    bulk_.clear();
-    simulate_cluster(18, Shape::star, 4, {});
+    begin_empty(18, Shape::star, 4, {});
     PathProperties path;
     path.delay = 100ms;
     sim().network().set_path(0, 3, path);
@@ -280,8 +278,6 @@ TEST_F(Bulk, ALatePlanOfAFormerRootIsNotFollowed) {
 TEST_F(Bulk, LeavesANarrowLinkToHeartbeats) {
   for (const std::uint64_t rate : {20'000u, 60'000u, 130'000u, 500'000u}) {
     SCOPED_TRACE(rate);
-    members_.clear();
-    bulk_.clear();
     begin(19, Shape::line, 2);
     PathProperties path;
     path.bytes_per_second = rate;
@@ -328,8 +324,6 @@ TEST_F(Bulk, GoesOnOverAHopThatOneSideHasLost) {
   for (std::uint64_t seed = 40; seed < 46; ++seed) {
     for (const std::size_t keeps : {0u, 1u}) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", kept by " << keeps);
-      members_.clear();
-      bulk_.clear();
       begin(seed, Shape::line, 2);
       const BulkChannelId id = offer(keeps, 2'000'000);
       await_all(id, keeps, 60s);
@@ -352,8 +346,6 @@ TEST_F(Bulk, GoesOnOverAHopThatOneSideHasLost) {
 TEST_F(Bulk, GivesNothingTwiceToWhoComesLateToAHopThatStands) {
   for (std::uint64_t seed = 40; seed < 46; ++seed) {
     SCOPED_TRACE(seed);
-    members_.clear();
-    bulk_.clear();
     begin(seed, Shape::line, 2);
     const BulkChannelId id = offer(0, 2'000'000);
     await_all(id, 0, 60s);
@@ -369,9 +361,7 @@ TEST_F(Bulk, GivesNothingTwiceToWhoComesLateToAHopThatStands) {
 TEST_F(Bulk, GivesOnceWhatARelayAskedForAnewForEachThatCameLate) {
   for (std::uint64_t seed = 66; seed < 70; ++seed) {
     SCOPED_TRACE(seed);
-    members_.clear();
-    bulk_.clear();
-    simulate_cluster(seed, Shape::star, 5, {});
+    begin_empty(seed, Shape::star, 5, {});
     add(3);
     add(3);
     await_group_view(members_, "g");
@@ -389,8 +379,6 @@ TEST_F(Bulk, GivesOnceWhatARelayAskedForAnewForEachThatCameLate) {
 TEST_F(Bulk, AsksNoBackupWhileTheHopToTheParentIsOpened) {
   for (std::uint64_t seed = 60; seed < 64; ++seed) {
     SCOPED_TRACE(seed);
-    members_.clear();
-    bulk_.clear();
     begin(seed, Shape::full, 5);
     // Hops are open at very different times.
     Random random(seed);
@@ -542,8 +530,6 @@ TEST_F(Bulk, CarriesSeveralAtATime) {
 
 TEST_F(Bulk, ADaemonMayStopWhileHopsAreOpened) {
   for (int wait = 0; wait < 12; ++wait) {
-    members_.clear();
-    bulk_.clear();
     begin(20, Shape::line, 3);
     const std::size_t before = members_[0]->channels().size();
     bulk_[0]->offer("g", spindle::test::content_of(1, 100'000));
@@ -751,8 +737,6 @@ TEST_F(Bulk, OfNothingIsThereAtOnce) {
 TEST_F(Bulk, ReachesAllWhateverHappens) {
   for (std::uint64_t seed = 100; seed < 112; ++seed) {
     SCOPED_TRACE(seed);
-    members_.clear();
-    bulk_.clear();
     Random random(seed);
     begin(seed, kShapes[random.below(std::size(kShapes))], random.between(2, 6));
     const std::size_t daemons = members_.size();
