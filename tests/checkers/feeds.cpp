@@ -15,7 +15,7 @@ namespace spindled::checkers {
 
 namespace {
 
-/// What a view brings its clients may read so much later.
+/// What a view, or a rule that is no more, brings its clients may read so much later.
 constexpr Duration kHearsLate = 5s;
 
 /// A feed as its source knows it, in one of its sessions.
@@ -176,10 +176,12 @@ class Listener {
     const auto& [at, why] = *feed.over;
     if (why == spindle::FeedClosed::Why::closed) {
       bool was_closed = false;
-      // Who comes back, or does not read, hears later than its listeners that its session is over.
+      // Who comes back, or does not read, hears later than its listeners that its session is over, and of a feed that
+      // its daemon ends the source and the listeners hear in any order.
       const auto look = [&, until = at](const OwnFeed& own) {
         const bool hears_late = own.client->program != 0 || own.client->slow_since.has_value();
-        was_closed = was_closed || (own.over_at && (hears_late || *own.over_at <= until));
+        const Duration late_by = own.is_taken_away ? kHearsLate : Duration::zero();
+        was_closed = was_closed || (own.over_at && (hears_late || *own.over_at <= until + late_by));
       };
       if (origin != nullptr) {
         sources_.for_each_of(*origin, look);

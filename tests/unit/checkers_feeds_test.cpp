@@ -43,6 +43,10 @@ class FeedWriter {
     client_ = client;
     return *this;
   }
+  FeedWriter& waits(Duration for_how_long) {
+    now_ += for_how_long;
+    return *this;
+  }
   template <typename What>
   FeedWriter& says(What what) {
     now_ += 1ms;
@@ -231,6 +235,14 @@ TEST(FeedChecker, LetsDaemonsThrowAwayWhatIsSentToAFeedThatTheyHaveEnded) {
   EXPECT_EQ(w.found(), "");
   w.history().is_undisturbed = true;
   EXPECT_EQ(w.found(), "");
+}
+
+TEST(FeedChecker, LetsListenersHearOfAFeedThatADaemonEndsBeforeItsSourceDoes) {
+  FeedWriter w = all_got();
+  w.at(1).ends(Why::closed).at(2).ends(Why::closed);
+  EXPECT_FINDS(w, "is closed, and it is not");
+  EXPECT_EQ(FeedWriter(w).at(0).says(OwnFeedOver{1}).found(), "");
+  EXPECT_FINDS(FeedWriter(w).at(0).waits(1min).says(OwnFeedOver{1}), "is closed, and it is not");
 }
 
 TEST(FeedChecker, LetsDaemonsThrowAwayWhatMayNotBeSentAlthoughItsClientHasClosedTheFeed) {
