@@ -41,6 +41,9 @@ def parse_arguments(name):
     parser.add_argument("--only", choices=["c", *BESIDE_PEERS], help="the part for this language alone")
     parser.add_argument("--measures", type=words, default=list(bindings_java.MEASURES), metavar="NAME,...",
                         help="of Java: agreed, fifo, latency (default: all)")
+    parser.add_argument("--python", metavar="FILE", default=bindings_python.default_interpreter(),
+                        help="the interpreter of the members in Python, of the version that the package is built for "
+                        "(default: the system's, if that is one, and otherwise the one that runs this; here %(default)s)")
     parser.add_argument("--seconds", type=float, default=3, help="of a measurement of --peers (default %(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write the rows of --peers there")
     parser.add_argument("--plot", metavar="FILE", help="draw them, as PNG and as SVG (takes matplotlib: --plots)")

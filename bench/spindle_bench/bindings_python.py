@@ -25,6 +25,7 @@ from .processes import MeasurementFailed, end_all, read_line, start, tell, wait_
 MEMBERS = 3
 RATE = 900  # a second, of all members together
 ZMQ_PORT = 5600
+SYSTEM_PYTHON = "/usr/bin/python3"
 MEMBER = BENCH / "hosts" / "bindings" / "python_member.py"
 PATIENCE_SECONDS = 60
 SETTLE_SECONDS = 1  # until those of ZeroMQ know who has subscribed
@@ -40,6 +41,16 @@ LATENCY = {"nats": at_most(0.8)}
 ABOVE_CPP = at_most(80)  # us, at p50
 
 
+def default_interpreter(system=SYSTEM_PYTHON):
+    """The system's is compiled with optimisation, which one that a user has compiled often is not."""
+    version = "import sys; print(*sys.version_info[:2])"
+    with contextlib.suppress(OSError, subprocess.CalledProcessError):
+        found = subprocess.run([system, "-c", version], check=True, stdout=subprocess.PIPE, text=True).stdout
+        if found.split() == [str(part) for part in sys.version_info[:2]]:
+            return system
+    return sys.executable
+
+
 def beside(peer):
     """The form of Spindle that is compared with it."""
     return "spindle_sync" if peer == "zmq" else "spindle"
@@ -51,7 +62,7 @@ class Systems:
     def __init__(self, arguments, folder, stack):
         self.hosts = stack.enter_context(Hosts(MEMBERS))
         self.build = pathlib.Path(arguments.build).resolve()
-        self.python = self._environment()
+        self.python = self._environment(arguments.python)
         self.spindle = Spindle(arguments.build, folder / "spindle", self.hosts, MEMBERS, "mesh")
         self.spindle.start()
         stack.callback(self.spindle.stop)
@@ -64,17 +75,18 @@ class Systems:
         except Absent as error:
             say(f"without NATS: {error}")
 
-    def _environment(self):
-        """The peers' packages come from PyPI, once."""
+    def _environment(self, interpreter):
+        """The peers' packages come from PyPI, once for an interpreter."""
         folder = self.build / "bench" / "peers" / "python"
         python = folder / "bin" / "python"
         wanted = BENCH / "peers" / "python" / "requirements.txt"
-        installed = folder / "requirements.txt"
-        if not installed.exists() or installed.read_text() != wanted.read_text():
-            build([sys.executable, "-m", "venv", "--clear", folder], BENCH, "an environment for nats-py and pyzmq")
+        installed = folder / "made_of.txt"
+        made_of = f"{interpreter}\n{wanted.read_text()}"
+        if not installed.exists() or installed.read_text() != made_of:
+            build([interpreter, "-m", "venv", "--clear", folder], BENCH, "an environment for nats-py and pyzmq")
             build([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", wanted], BENCH,
                   "nats-py and pyzmq")
-            installed.write_text(wanted.read_text())
+            installed.write_text(made_of)
         return python
 
     def _addresses(self, client):

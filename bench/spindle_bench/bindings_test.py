@@ -6,6 +6,7 @@ import json
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -43,6 +44,18 @@ class Rows(unittest.TestCase):
         for peer in ("nats-py", "pyzmq", "pyzmq, asyncio"):
             figure, judged, mark = rows[f"{peer} was measured"]
             self.assertFalse(mark.holds(judged), peer)
+
+
+class Interpreter(unittest.TestCase):
+    def test_is_of_the_version_that_the_package_is_built_for(self):
+        self.assertEqual(sys.executable, beside.default_interpreter("/nowhere/python3"))
+        self.assertEqual(sys.executable, beside.default_interpreter("/bin/false"))
+        with tempfile.TemporaryDirectory() as folder:
+            system = pathlib.Path(folder) / "python3"
+            for version, expected in (((2, 7), sys.executable), (sys.version_info, str(system))):
+                system.write_text(f"#!/bin/sh\necho {version[0]} {version[1]}\n")
+                system.chmod(0o755)
+                self.assertEqual(expected, beside.default_interpreter(str(system)))
 
 
 class Load(unittest.TestCase):
