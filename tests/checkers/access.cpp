@@ -41,6 +41,13 @@ std::string quota_key(const ClientHistory& client) {
   return client.daemon + " " + (client.identities.empty() ? std::string() : client.identities.front());
 }
 
+/// Of one that was never told a name: by its daemon, for its name or a quota.
+bool is_refused(const ClientHistory& turned_away) {
+  if (!turned_away.is_closed()) return false;
+  const auto code = static_cast<Errc>(std::get<Closed>(turned_away.events.back().what).code);
+  return code == Errc::access_denied || code == Errc::too_many_sessions;
+}
+
 class AccessCheck {
  public:
   AccessCheck(const History& history, bool at_rest) : history_(history), rules_(history), at_rest_(at_rest) {}
@@ -228,9 +235,14 @@ void AccessCheck::check_turned_away(const ClientHistory& client) {
     report(violations_,
            fmt::format("access: {} was refused at {}, and not reserved for others", client.wish, client.daemon));
   } else if (code == Errc::too_many_sessions) {
-    const auto came = static_cast<std::size_t>(std::count_if(
-        history_.clients.begin(), history_.clients.end(),
-        [&](const ClientHistory& each) { return quota_key(each) == quota_key(client) && each.connected <= last.at; }));
+    const auto may_have_come = [&](const ClientHistory& each) {
+      return quota_key(each) == quota_key(client) && each.connected <= last.at;
+    };
+    // Who was let in by a daemon that crashed at once has not heard of it.
+    const auto may_be_untold = [&](const ClientHistory& each) { return may_have_come(each) && !is_refused(each); };
+    const auto came = static_cast<std::size_t>(
+        std::count_if(history_.clients.begin(), history_.clients.end(), may_have_come) +
+        std::count_if(history_.turned_away.begin(), history_.turned_away.end(), may_be_untold));
     const auto has_room = [&](const AccessConfig& rules) {
       const std::size_t bound = quota_of(rules, client.identities).connections;
       return bound == 0 || came < bound;

@@ -223,6 +223,13 @@ TEST(CheckerAccess, QuotasOfConnections) {
   EXPECT_EQ(beside(Errc::closed_by_client), 0u) << "likewise";
   EXPECT_EQ(Story().rules(0, rules).client(1, "m").turned_away(3, "n", Errc::too_many_sessions).violations(), 0u);
   EXPECT_EQ(Story().rules(0, rules).turned_away(3, "n", Errc::too_many_sessions).violations(), 1u);
+  const auto beside_one_untold = [&](Errc code) {
+    Story story;
+    story.rules(0, rules).turned_away(1, "m", code).turned_away(3, "n", Errc::too_many_sessions);
+    return story.violations();
+  };
+  EXPECT_EQ(beside_one_untold(Errc::connection_lost), 0u) << "its daemon may have let it in, and crashed";
+  EXPECT_EQ(beside_one_untold(Errc::too_many_sessions), 2u);
 }
 
 TEST(CheckerAccess, QuotasOfMemberships) {
