@@ -56,6 +56,8 @@ Gaps::Arrival Gaps::packet(Time now, std::uint64_t sequence, bool is_repair) {
   }
   open_.erase(gap);
   --open_all_;
+  // A beat may have told of it before: it is the next one that comes all the same.
+  if (sequence == highest()) begins_with_next_ = false;
   return Arrival::filled;
 }
 

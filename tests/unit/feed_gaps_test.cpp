@@ -147,6 +147,19 @@ TEST_F(GapsTest, AreNoneBeforeThePacketThatItBeginsWith) {
   EXPECT_EQ(gaps.open(), 2u);
 }
 
+TEST_F(GapsTest, AreSeenBehindThePacketThatItBeginsWithThoughABeatHasToldOfThat) {
+  gaps.beat(kStart, kBase + 2);
+  gaps.begin_with_next();
+  EXPECT_EQ(gaps.packet(kStart, kBase + 2, false), Gaps::Arrival::filled);
+  gaps.beat(kStart, kBase + 3);
+  EXPECT_TRUE(gaps.is_open(kBase + 3));
+  gaps.beat(kStart, kBase + 4);
+  gaps.begin_with_next();
+  EXPECT_EQ(gaps.packet(kStart, kBase + 3, false), Gaps::Arrival::filled);
+  gaps.beat(kStart, kBase + 5);
+  EXPECT_FALSE(gaps.is_open(kBase + 5)) << "it was older than what is there, and it has not begun";
+}
+
 TEST_F(GapsTest, AreNotLostBeforeTheyMayHaveBeenOvertakenOnly) {
   gaps.settings().repair_for = 1ms;  // shorter than packets may be out of order: two
   gaps.packet(kStart, kBase + 2, false);
