@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace spindled::checkers {
 
@@ -22,7 +23,8 @@ HeardFeed* FeedListening::find_open(spindle::FeedId id, const char* what) {
   return feed;
 }
 
-void FeedListening::cover(HeardFeed& feed, std::uint64_t first, std::uint64_t count, bool is_bundled) {
+void FeedListening::cover(Time at, HeardFeed& feed, std::uint64_t first, std::uint64_t count, bool is_bundled) {
+  if (std::exchange(feed.told_at, at) != at) feed.told_from = first;
   covered_[static_cast<std::size_t>(&feed - feeds_.data())].push_back({first, first + count, is_bundled});
 }
 
@@ -69,12 +71,12 @@ std::vector<FeedListening::Fault> FeedListening::read(bool at_rest) {
       HeardFeed* feed = find_open(got->feed, "a message");
       if (feed == nullptr) continue;
       feed->messages.push_back(*got);
-      cover(*feed, got->sequence, got->packets, got->packets == 1);
+      cover(event.at, *feed, got->sequence, got->packets, got->packets == 1);
     } else if (const auto* missed = std::get_if<FeedMissed>(&event.what)) {
       HeardFeed* feed = find_open(missed->feed, "a gap");
       if (feed == nullptr) continue;
       feed->missed.push_back(*missed);
-      cover(*feed, missed->first, missed->count, false);
+      cover(event.at, *feed, missed->first, missed->count, false);
     } else if (const auto* closed = std::get_if<FeedOver>(&event.what)) {
       HeardFeed* feed = find_open(closed->feed, "the end");
       if (feed != nullptr) feed->over = {event.at, closed->why};

@@ -19,7 +19,15 @@ struct HeardFeed {
   std::vector<FeedGot> messages;
   std::vector<FeedMissed> missed;
   std::optional<std::pair<Time, spindle::FeedClosed::Why>> over{};
+  /// What was told last, all at once: since when, and from which sequence on. With the end comes what was held back.
+  Time told_at{};
+  std::uint64_t told_from = 0;
   bool is_cut_short = false;  // the client has stopped listening, and is told nothing more
+
+  /// A client that left the feed was told of this, and of all behind it, with the end: it may have been on its way.
+  bool is_told_with_end(std::uint64_t sequence) const {
+    return over && over->first == told_at && sequence >= told_from;
+  }
 };
 
 /// Reads what a client was told of feeds, and finds what is wrong with it however much of the network is known.
@@ -42,7 +50,7 @@ class FeedListening {
   HeardFeed* find_open(spindle::FeedId id, const char* what);
   void check_packets(const HeardFeed& feed, bool at_rest);
   /// A stretch of sequences in one message or gap; messages of one bundle have the same.
-  void cover(HeardFeed& feed, std::uint64_t first, std::uint64_t count, bool is_bundled);
+  void cover(Time at, HeardFeed& feed, std::uint64_t first, std::uint64_t count, bool is_bundled);
 
   struct Stretch {
     std::uint64_t first = 0;

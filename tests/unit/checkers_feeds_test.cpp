@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <utility>
 
 #include "daemon/base/result.h"
 #include "tests/checkers/checkers.h"
@@ -43,13 +44,18 @@ class FeedWriter {
     client_ = client;
     return *this;
   }
+  /// From here on all is told at one time.
+  FeedWriter& at_once() {
+    now_ += std::exchange(step_, Duration::zero());
+    return *this;
+  }
   FeedWriter& waits(Duration for_how_long) {
     now_ += for_how_long;
     return *this;
   }
   template <typename What>
   FeedWriter& says(What what) {
-    now_ += 1ms;
+    now_ += step_;
     history_.clients[client_].feeds.push_back({now_, what});
     return *this;
   }
@@ -77,6 +83,7 @@ class FeedWriter {
   History history_;
   std::size_t client_ = 0;
   Time now_ = kBegin;
+  Duration step_ = 1ms;
 };
 
 FeedWriter all_got() {
@@ -196,6 +203,19 @@ TEST(FeedChecker, FindsWhatIsMissingThoughNothingWasLost) {
   end.history().is_undisturbed = true;
   end.at(1).gets(0, 100).at(2).gets_all();
   EXPECT_FINDS(end, "is given 1 messages of 10");
+}
+
+TEST(FeedChecker, LetsWhoLeavesMissWhatWasOvertakenByWhatItHeldBack) {
+  FeedWriter w;
+  w.history().is_undisturbed = true;
+  w.at(2).gets_all().at(1).gets(0, 100);
+  FeedWriter before = w;
+  EXPECT_EQ(w.at_once().misses(1).gets(2, 102).ends(Why::left).found(false), "");
+  EXPECT_FINDS(before.misses(1).gets(2, 102).ends(Why::left), "misses packet 1 of #s#a, and nothing was lost");
+  FeedWriter closed;
+  closed.history().is_undisturbed = true;
+  closed.at(2).gets_all().at(0).says(FeedGivenUp{1}).at(1).gets(0, 100).at_once().misses(1).gets_all(2);
+  EXPECT_FINDS(closed.ends(Why::closed), "misses packet 1 of #s#a, and nothing was lost");
 }
 
 TEST(FeedChecker, FindsAViewThatChangesThoughNothingElseHappens) {
