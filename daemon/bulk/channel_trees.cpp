@@ -65,6 +65,7 @@ void ChannelTrees::handle_time(Time now) {
 
 std::optional<MemberIndex> ChannelTrees::root_of(const Channel& channel) const {
   if (const std::optional<MemberIndex> source = channels_.source_daemon(channel)) return source;
+  if (!channels_.is_renumbered(channel)) return std::nullopt;
   if (const MemberSet holding = channel.holding(); !holding.empty()) return holding.front();
   if (const MemberSet lacking = channel.lacking(); !lacking.empty()) return lacking.front();
   return std::nullopt;
@@ -74,7 +75,9 @@ void ChannelTrees::plan_due(Time now) {
   for (auto& [id, relayed] : relayed_) {
     if (!std::exchange(relayed->is_plan_due, false)) continue;
     const Channel* channel = channels_.table().find(id);
-    if (channel != nullptr && is_root(*channel)) plan(now, *relayed, *channel);
+    // What is not renumbered yet is told of as changed when it is.
+    if (channel == nullptr || !channels_.is_renumbered(*channel)) continue;
+    if (is_root(*channel)) plan(now, *relayed, *channel);
   }
 }
 

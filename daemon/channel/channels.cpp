@@ -88,7 +88,7 @@ Channels::Refusal Channels::ask(Time now, const ChannelClient& client, const pro
   if (channel == nullptr) return Errc::unknown_channel;
   if (is_own(said.channel) && channel->source == client.session) return Errc::bad_argument;
   if (!groups_.requests().is_member(client.session, channel->group)) return Errc::not_a_member;
-  const ChannelReceiver* receiver = channel->find(groups_.view().self, client.session);
+  const ChannelReceiver* receiver = channel->find(self_in(*channel), client.session);
   // What changes nothing keeps no channel from its end.
   if (receiver != nullptr && !may_follow(receiver->outcome, said.outcome)) return std::nullopt;
   progress_.add(said.channel, {client.session, said.outcome, said.code});
@@ -348,11 +348,17 @@ void Channels::view_began(Time now, const GroupTable::Renumbering& to, const Mem
   exchange_.clear();
   const View& view = groups_.view();
   if (table_.empty()) return table_.begin_view(view.members);
+  const auto former_self = std::find(to.begin(), to.end(), view.self) - to.begin();
+  renumbering_ = Renumbering{static_cast<MemberIndex>(former_self), table_.begin()->first};
   groups_.do_in_steps(now, [this, to, members = view.members, at = table_.begin()](Time) mutable {
     context_.turn.count(1 + at->second.size() / 16);
     ends_.begin_view(at->first);
     table_.carry_over(at->first, to);
-    if (++at != table_.end()) return false;
+    if (++at != table_.end()) {
+      renumbering_->next = at->first;
+      return false;
+    }
+    renumbering_.reset();
     table_.begin_view(std::move(members));
     return true;
   });
@@ -451,7 +457,7 @@ void Channels::handle_time(Time now) {
 
 std::optional<ChannelRole> Channels::role_of(const Channel& channel, SessionId session) const {
   if (is_own(channel.id) && channel.source == session && !channel.source_is_gone) return ChannelRole::source;
-  const ChannelReceiver* receiver = channel.find(groups_.view().self, session);
+  const ChannelReceiver* receiver = channel.find(self_in(channel), session);
   if (receiver == nullptr) return std::nullopt;
   if (receiver->outcome == BulkOutcome::done) return ChannelRole::holder;
   return receiver->outcome == BulkOutcome::accepted ? std::optional(ChannelRole::receiver) : std::nullopt;
@@ -469,8 +475,8 @@ void Channels::note_coming(Time now, const BulkChannelId& id) {
 
 std::vector<LocalChannelClient> Channels::local_clients(const Channel& channel) const {
   std::vector<LocalChannelClient> local;
-  const MemberIndex self = groups_.view().self;
-  if (source_daemon(channel) == self) local.push_back({channel.source, ChannelRole::source});
+  const MemberIndex self = self_in(channel);
+  if (source_daemon(channel) == groups_.view().self) local.push_back({channel.source, ChannelRole::source});
   for (const ChannelReceivers* receivers : {&channel.audience, &channel.others}) {
     for (auto at = place_of(*receivers, self, 0); at != receivers->end() && at->daemon == self; ++at) {
       if (const auto role = role_of(channel, at->session)) local.push_back({at->session, *role});
