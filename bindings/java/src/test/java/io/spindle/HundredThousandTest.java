@@ -63,7 +63,8 @@ final class HundredThousandTest {
               "tcp:" + proxy.address(),
               form,
               Integer.toString(MESSAGES));
-      Process receiver = new ProcessBuilder(command).redirectErrorStream(true).start();
+      Process receiver =
+          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
       try {
         var said = new BufferedReader(new InputStreamReader(receiver.getInputStream(), StandardCharsets.UTF_8));
         assertEquals("ready", said.readLine());
