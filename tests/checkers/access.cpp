@@ -82,9 +82,11 @@ class AccessCheck {
   void check_last_views(const ClientHistory& client);
 
   bool is_delivered(const Sent& sent) const { return delivered_.contains(key_of(sent.message)); }
-  /// Whether the client was a member all the time: rules have it leave before it is told.
+  /// Whether the client was a member all the time: rules have it leave before it is told, and who does not read is told
+  /// late that it was put out.
   bool is_certain(const Stay& stay, Time from, Time to) const {
-    return stay.known && stay.from <= from && stay.to >= to &&
+    const std::optional<Time>& slow_since = stay.client->slow_since;
+    return stay.known && stay.from <= from && stay.to >= to && !(slow_since && *slow_since <= to) &&
            rules_.of(*stay.client, Right::join, stay.group, stay.asked, to) == Verdict::allowed;
   }
   /// The largest quota of the time; 0: there was a moment without one.

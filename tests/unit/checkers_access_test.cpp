@@ -62,6 +62,10 @@ class Story {
   }
   Story& farewell(int second) { return add(second, GroupView{"g", {1, "d", 99}, ViewCause::leave, {}, {}, {}}); }
   Story& closes(int second, Errc code) { return add(second, Closed{static_cast<std::uint16_t>(code), {}}); }
+  Story& reads_slowly(int second) {
+    current_->slow_since = at(second);
+    return *this;
+  }
   Story& is_killed(int second) {
     current_->killed = true;
     return closes(second, Errc::closed_by_client);
@@ -183,6 +187,10 @@ TEST(CheckerAccess, JoinsThatWereRefused) {
   populated.rules(0, rules).client(1, "m").joins(2).view(3);
   populated.client(1, "n", {"cert:b"}).joins(5).join_refused(6);
   EXPECT_EQ(populated.violations(), 1u) << "it need not be created";
+  Story unread;
+  unread.rules(0, rules).client(1, "m").joins(2).view(3).reads_slowly(4);
+  unread.client(5, "n", {"cert:b"}).joins(6).join_refused(7);
+  EXPECT_EQ(unread.violations(), 0u) << "who was there may have been put out, and does not read it";
   Story left;
   left.rules(0, rules).client(1, "m").joins(2).view(3).leaves(9);
   left.client(5, "n", {"cert:b"}).joins(7).join_refused(8);
