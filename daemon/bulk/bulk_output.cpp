@@ -123,6 +123,14 @@ void BulkOutput::flush(Time now) {
       begun.push_back(connection);
     }
   }
+  // What was taken has others granted more: that is told in this turn, or nobody may come to tell it for long.
+  for (const ConnectionId id : std::exchange(dirty_, {})) {
+    BulkConnection* connection = connections_.find(id);
+    if (connection == nullptr) continue;
+    connection->is_dirty = false;
+    write(now, *connection);
+    go_on(now, *connection);
+  }
   // Who has had no turn is first in the next one.
   for (BulkConnection* connection : begun) go_on(now, *connection);
 }
@@ -178,6 +186,11 @@ std::size_t BulkOutput::fill(Time now, BulkConnection& connection, std::size_t s
   taken += connection.write();
   if (connection.is_hop()) paths_.wrote(now, connection.daemon(), taken, connection.is_blocked());
   return written_ - before;
+}
+
+void BulkOutput::write(Time now, BulkConnection& connection) {
+  const std::size_t taken = connection.write();
+  if (connection.is_hop() && taken != 0) paths_.wrote(now, connection.daemon(), taken, connection.is_blocked());
 }
 
 }  // namespace spindled

@@ -56,6 +56,8 @@ class BulkOutput {
   bool may_send_now(Time now, const BulkConnection& connection);
   /// No more than `share`; how much it was.
   std::size_t fill(Time now, BulkConnection& connection, std::size_t share);
+  /// What it has been told, and no symbols.
+  void write(Time now, BulkConnection& connection);
   /// The rest in the next turn, or by its rate.
   void go_on(Time now, BulkConnection& connection);
 

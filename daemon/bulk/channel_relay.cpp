@@ -374,7 +374,10 @@ std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) 
     return RelayedMark{due->number, due->bound};
   }
   if (child.stream && child.is_meshed()) drop_needless(child);
-  if (child.credit == 0 || (child.own.empty() && !has_in_ring)) return std::nullopt;
+  if (child.credit == 0 || (child.own.empty() && !has_in_ring)) {
+    wake_for_mark(now, id, child);
+    return std::nullopt;
+  }
   --child.credit;
   ++child.given;
   child.meter.add(now.time_since_epoch(), symbol_bytes_);
@@ -502,11 +505,21 @@ std::optional<ChannelRelay::GivenMark> ChannelRelay::due_mark(Time now, Connecti
   if (child.is_peer) return std::nullopt;
   if (const PassingMark* mark = passing_mark(child))
     return GivenMark{child.last_mark + 1, mark->mark.bound, mark->sequence};
-  if (child.stream || child.known_below || now - child.marked_at < kMarkInterval) return std::nullopt;
-  const bool is_waiting =
-      std::any_of(child.marks.begin(), child.marks.end(), [](const GivenMark& mark) { return mark.sequence == 0; });
-  if (is_waiting || !has_holder_for(id, child)) return std::nullopt;
+  if (now - child.marked_at < kMarkInterval || !is_to_be_asked(id, child)) return std::nullopt;
   return GivenMark{child.last_mark + 1, bound_of(child), 0};
+}
+
+bool ChannelRelay::is_to_be_asked(ConnectionId id, const Child& child) const {
+  if (child.stream || child.known_below || child.is_peer) return false;
+  const bool is_asked =
+      std::any_of(child.marks.begin(), child.marks.end(), [](const GivenMark& mark) { return mark.sequence == 0; });
+  return !is_asked && has_holder_for(id, child);
+}
+
+void ChannelRelay::wake_for_mark(Time now, ConnectionId id, const Child& child) {
+  const Time at = child.marked_at + kMarkInterval;
+  if (at <= now || at >= tick_at_ || !child.is_behind() || !is_to_be_asked(id, child)) return;
+  output_.wake_at(tick_at_ = at);
 }
 
 void ChannelRelay::marks_seen(Child& child) {
@@ -871,9 +884,14 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
 
 void ChannelRelay::handle_time(Time now) {
   if (now < tick_at_) return;
+  // Whatever is done now may want to be gone on with sooner.
+  tick_at_ = upstreams_.empty() && children_.empty() ? kNever : now + kNeedInterval;
   for (auto& [id, child] : children_) {
-    if (child.next_need && now - child.need_at >= kNeedIntervalLeast) {
+    if (!child.next_need) continue;
+    if (now - child.need_at >= kNeedIntervalLeast) {
       take_need(now, id, child, std::move(*child.next_need));
+    } else {
+      tick_at_ = std::min(tick_at_, child.need_at + kNeedIntervalLeast);
     }
   }
   index_.handle_time(now);
@@ -886,7 +904,6 @@ void ChannelRelay::handle_time(Time now) {
     if (child.is_behind() || child.is_meshed()) output_.may_send(id);
   }
   grant_upstreams(now);
-  tick_at_ = upstreams_.empty() && children_.empty() ? kNever : now + kNeedInterval;
 }
 
 void ChannelRelay::set_round_trip(ConnectionId id, Duration round_trip) {

@@ -429,6 +429,10 @@ class ChannelRelay {
   // Marks.
   /// The mark that the child is to have before anything else, if there is one.
   std::optional<GivenMark> due_mark(Time now, ConnectionId id, const Child& child) const;
+  /// Whether a holder has what it lacks, and it is not known yet what of that is lost.
+  bool is_to_be_asked(ConnectionId id, const Child& child) const;
+  /// Where it has got all there is for it, and has been asked not long ago: it is asked once it may be.
+  void wake_for_mark(Time now, ConnectionId id, const Child& child);
   const PassingMark* passing_mark(const Child& child) const;
   /// Below which block nothing is to be given to the child in passing.
   std::uint32_t bound_of(const Child& child) const;

@@ -106,6 +106,31 @@ TEST_F(Bulk, ServesWhoComesLateToTheEnd) {
   await([&] { return members_[0]->channels().find(id)->ended.has_value(); }, 5s, "the end");
 }
 
+/// Nor does it hold up those that read: of one beside it, one behind a relay, and one far from it.
+TEST_F(Bulk, WhoHasReadNothingForAWhileIsServedAsFastAsOthersWere) {
+  struct Places {
+    std::size_t daemons, reader, slow;
+  };
+  for (const auto& [daemons, at, slow_at] : {Places{1, 0, 0}, Places{2, 1, 1}, Places{2, 0, 1}, Places{3, 0, 2}}) {
+    SCOPED_TRACE(testing::Message() << daemons << " daemons, who reads at " << at << ", who does not at " << slow_at);
+    begin_empty(23, Shape::line, daemons);
+    add(0);
+    add(at);
+    BulkClient& slow = add(slow_at);
+    await_group_view(members_, "g");
+    const Time begun = sim().now();
+    const BulkChannelId id = offer(0, 60'000'000);
+    slow.set_reading(false);
+    await([&] { return has(1, id); }, 20s, "the content at who reads");
+    const Duration of_one = sim().now() - begun;
+    EXPECT_LE(of_one, 100ms);
+    slow.set_reading(true);
+    const Time again = sim().now();
+    await_all(id, 0, 20s);
+    EXPECT_LE(sim().now() - again, 100ms);
+  }
+}
+
 /// As a program that was stopped: it is there, and reads nothing. Others have it, too.
 TEST_F(Bulk, ServesWhoComesLateThoughOneThatHasItSendsNothing) {
   for (const std::size_t stopped : {0u, 2u}) {
