@@ -143,7 +143,7 @@ void BulkOutput::go_on(Time now, BulkConnection& connection) {
 }
 
 bool BulkOutput::may_send_now(Time now, const BulkConnection& connection) {
-  return !connection.is_hop() || paths_.rate(connection.daemon()).may_send(now);
+  return !connection.is_hop() || paths_.may_send(now, connection.daemon());
 }
 
 std::size_t BulkOutput::fill(Time now, BulkConnection& connection, std::size_t share) {

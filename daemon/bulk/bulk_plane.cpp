@@ -526,6 +526,7 @@ std::set<std::string, std::less<>> BulkPlane::wanted_hops(Time now) const {
 
 void BulkPlane::look_for_hops(Time now) {
   const auto wanted = wanted_hops(now);
+  for (const std::string& daemon : wanted) paths_.expect(now, daemon);
   hops_.look_after(
       now, wanted,
       [&](ConnectionId id, const std::string& daemon) {

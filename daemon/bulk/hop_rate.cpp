@@ -29,11 +29,28 @@ Duration shared_delay(double path_bytes_per_second) {
 
 }  // namespace
 
-void HopRate::start(Time now, const Path& path) {
+void HopRate::start(Time now, const Path& path, Time since) {
   before_ = path;
+  counted_at_ = since;
   adjusted_at_ = now;
   most_carried_ = 0;
+  is_idle_ = true;
   measure(path);
+}
+
+void HopRate::begin(Time now, std::uint64_t message_packets, double share) {
+  is_idle_ = false;
+  const bool is_beside_messages = now < shared_until_ || message_packets != before_.message_packets;
+  const bool has_looked = std::exchange(is_looking_, !is_beside_messages && now - counted_at_ < kLook);
+  if (!is_beside_messages && !is_looking_) {
+    if (has_looked) end_beginning();
+    return;
+  }
+  if (is_limited() || share >= 1) return;
+  rate_ = kRateAtBegin;
+  credit_ = 0;
+  credited_at_ = now;
+  is_beginning_ = fell_for_messages_ = true;
 }
 
 void HopRate::measure(const Path& path) {
@@ -71,8 +88,9 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
   const bool is_draining = 2 * (before_.round_trip - path.round_trip) >= path.round_trip - delay_max;
   const bool is_leaving = (!has_waited || is_shrinking) && (!is_delayed || is_draining);
   before_ = path;
-  adjusted_at_ = now;
+  adjusted_at_ = counted_at_ = now;
   waited_ = {};
+  is_idle_ = carried < kRateLeast;
   if (share < 1 && (has_waited || is_delayed)) {
     // It is not the hop that is waited for.
     if (!is_limited() && carried < kRateLeast) return false;
@@ -86,13 +104,24 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
     if (fallen >= rate_) return false;
     fell_for_messages_ = is_shared && (fell_for_messages_ || !is_limited());
     fell_from_ = std::min(rate_, carried);
+    is_beginning_ = false;
     rate_ = fallen;
     fell_at_ = now;
     return true;
   }
   if (!is_limited()) return false;
+  if (share >= 1 || (fell_for_messages_ && !is_shared) || (is_beginning_ && is_idle_)) {
+    end_beginning();
+    return false;
+  }
+  if (is_beginning_) {
+    // What is hardly used says nothing.
+    if (carried >= rate_ / 4) rate_ = std::min(2 * rate_, std::max(rate_, whole));
+    is_beginning_ = rate_ < whole;
+    return false;
+  }
   rate_ += std::max(kIncrease * whole, (fell_from_ - rate_) / 2);
-  if (share >= 1 || rate_ > kAboveAll * whole || (fell_for_messages_ && !is_shared)) rate_ = kUnlimited;
+  if (rate_ > kAboveAll * whole) rate_ = kUnlimited;
   return false;
 }
 
@@ -105,7 +134,13 @@ bool HopRate::may_send(Time now) {
 
 Time HopRate::next_at() const {
   if (!is_limited() || credit_ >= 0) return credited_at_;
-  return credited_at_ + from_seconds(-credit_ / rate_) + 1us;
+  const Time earned_at = credited_at_ + from_seconds(-credit_ / rate_) + 1us;
+  return is_looking_ ? std::clamp(counted_at_ + kLook, credited_at_, earned_at) : earned_at;
+}
+
+void HopRate::end_beginning() {
+  rate_ = kUnlimited;
+  is_beginning_ = is_looking_ = false;
 }
 
 }  // namespace spindled

@@ -11,7 +11,9 @@
 namespace spindled {
 
 /// The rate of one hop. It is unlimited until ordered messages have to wait: their link and the hop share a path, whose
-/// ends share it fairly at best. Each time that it is set anew,
+/// ends share it fairly at best. Content that begins beside messages is no exception to that if it begins slowly: at
+/// kRateAtBegin, which doubles each time as long as nothing waits. What it would fill a queue with at once takes as
+/// long to leave as what the path has left is small. Each time that the rate is set anew,
 ///
 /// - where the link has had something waiting, and not less of it than before, the rate falls by the square of the part
 ///   of the time in which it has: to 0.7 of what it was where that was all (the decrease of CUBIC, RFC 9438);
@@ -29,7 +31,8 @@ namespace spindled {
 /// What the link costs (daemon/admission) is no measure of this: a price outlasts its queue by far, so that bulk
 /// content would leave unused what ordered messages do not want.
 ///
-/// Order of calls: `start`; then `note_link` at the end of each turn, and `adjust` every kInterval.
+/// Order of calls: `start`; then `note_link` at the end of each turn, and `adjust` every kInterval; `begin` where
+/// content is about to be sent and it says that none has been of late.
 class HopRate {
  public:
   static constexpr Duration kInterval = 50ms;
@@ -44,6 +47,11 @@ class HopRate {
   /// and for so long after. What daemons tell each other is no message: no client waits for it.
   static constexpr Duration kSharedFor = 1s;
 
+  /// Bytes a second, at first, beside ordered messages,
+  static constexpr double kRateAtBegin = 256u << 10;
+  /// and for so long where none were seen, but nobody has looked before: some may come.
+  static constexpr Duration kLook = 20ms;
+
   /// What has gone over the path until now, and how long a round trip takes.
   struct Path {
     std::uint64_t ordered_bytes = 0;    // on the link,
@@ -54,12 +62,19 @@ class HopRate {
     Duration shortest{};                // of both lately, as the system has measured it; zero: not known
   };
 
-  void start(Time now, const Path& path);
+  /// `since`: when the messages of `path` were counted.
+  void start(Time now, const Path& path, Time since);
   /// Whether something waits to be written on the link that could be.
   void note_link(Time now, bool waits);
   /// `capacity`: what the path carries, in bytes a second; 0: not known. `share`: of it, what is left to bulk in any
   /// case. Says whether the rate has become less.
   bool adjust(Time now, const Path& path, std::uint64_t capacity, double share);
+
+  /// Whether `begin` is to be called before more is sent: next to nothing was for an interval, or it is not known yet
+  /// whether there are messages.
+  bool is_to_begin() const { return is_idle_ || is_looking_; }
+  /// Content begins. `message_packets`: as in Path, and `share` as there.
+  void begin(Time now, std::uint64_t message_packets, double share);
 
   /// Of the interval that `adjust` has ended, the part in which the link has had something waiting.
   double waited_share() const { return waited_share_; }
@@ -79,6 +94,7 @@ class HopRate {
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
   void measure(const Path& path);
+  void end_beginning();
 
   double rate_ = kUnlimited;
   double credit_ = 0;  // bytes
@@ -93,6 +109,10 @@ class HopRate {
   Duration shortest_{};      // round trip; zero: not known
   Time shared_until_{};
   bool fell_for_messages_ = false;  // and was unlimited before
+  Time counted_at_{};               // the messages of `before_`
+  bool is_idle_ = true;
+  bool is_looking_ = false;    // for messages
+  bool is_beginning_ = false;  // since `begin` nothing has waited
   Time fell_at_{};
   double fell_from_ = 0;  // the rate, then
 };

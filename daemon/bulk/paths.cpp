@@ -12,6 +12,12 @@ constexpr double kBusyShare = 0.9;
 
 }  // namespace
 
+void Paths::expect(Time now, const std::string& daemon) {
+  Path& path = paths_[daemon];
+  const std::optional<LinkId> link = links_.established_with(daemon);
+  if (link && !path.hop && !path.before) path.before = Before{now, overlay_.message_packets(*link)};
+}
+
 void Paths::opened(Time now, const std::string& daemon, ConnectionId hop) {
   Path& path = paths_[daemon];
   path.hop = hop;
@@ -29,6 +35,14 @@ void Paths::closed(std::string_view daemon, ConnectionId hop) {
   path->second.is_watched = false;
 }
 
+bool Paths::may_send(Time now, std::string_view daemon) {
+  Path& path = paths_.find(daemon)->second;
+  if (path.is_watched && path.link && path.rate.is_to_begin()) {
+    path.rate.begin(now, overlay_.message_packets(*path.link), context_.config.bulk.share);
+  }
+  return path.rate.may_send(now);
+}
+
 void Paths::wrote(Time now, std::string_view daemon, std::size_t bytes, bool is_full) {
   const auto found = paths_.find(daemon);
   if (found == paths_.end()) return;
@@ -40,8 +54,10 @@ void Paths::wrote(Time now, std::string_view daemon, std::size_t bytes, bool is_
   path.used_at = now;
   path.meter.add(now.time_since_epoch(), bytes);
   if (std::exchange(path.is_watched, true)) return;
-  const HopRate::Path state = look_at(name, path);
-  path.rate.start(now, state);
+  HopRate::Path state = look_at(name, path);
+  const Before before = std::exchange(path.before, {}).value_or(Before{now, state.message_packets});
+  state.message_packets = before.message_packets;
+  path.rate.start(now, state, before.at);
   path.capacity.start(now, state.ordered_bytes + state.bulk_bytes);
   path.was_full = false;  // until now
   adjust_at_ = std::min(adjust_at_, now + HopRate::kInterval);
@@ -85,7 +101,7 @@ void Paths::adjust(Time now, const std::string& daemon, Path& path) {
   const std::optional<LinkId> link = path.link;
   const HopRate::Path state = look_at(daemon, path);
   if (link != path.link) {  // what the other one has carried is not comparable
-    path.rate.start(now, state);
+    path.rate.start(now, state, now);
     path.capacity.start(now, state.ordered_bytes + state.bulk_bytes);
   }
   const std::uint64_t capacity = path.capacity.bytes_per_second();
@@ -110,6 +126,7 @@ void Paths::handle_time(Time now) {
     if (path.is_watched) {
       adjust(now, daemon, path);
       path.is_watched = path.rate.is_limited() || now - path.used_at < kUnused;
+      if (!path.is_watched && path.link) path.before = Before{now, overlay_.message_packets(*path.link)};
     } else if (path.capacity.is_over(now)) {
       path.capacity = {};
       tell(now, daemon, path);

@@ -19,17 +19,21 @@ namespace spindled {
 /// Looks at each path that a hop goes over while content goes over it: how fast the hop may send (HopRate), and what
 /// the path carries (PathCapacity), which the other daemons are told every kTold at most.
 ///
-/// Order of calls: `opened`; then `wrote` for what the hop has written, and `end_turn` at the end of each turn;
-/// `closed`.
+/// Order of calls: `expect`, `opened`; then `wrote` for what the hop has written, and `end_turn` at the end of each
+/// turn; `closed`.
 class Paths {
  public:
   Paths(Context& context, Driver& driver, const Links& links, Overlay& overlay)
       : context_(context), driver_(driver), links_(links), overlay_(overlay) {}
 
+  /// A hop to that neighbour is wanted: messages that go there from now on are those that content begins beside.
+  void expect(Time now, const std::string& daemon);
   void opened(Time now, const std::string& daemon, ConnectionId hop);
   void closed(std::string_view daemon, ConnectionId hop);
   /// The rate of the hop that is open to that neighbour.
   HopRate& rate(std::string_view daemon) { return paths_.find(daemon)->second.rate; }
+  /// Whether more content may go over the hop that is open to that neighbour.
+  bool may_send(Time now, std::string_view daemon);
   /// `is_full`: the connection has not taken all that there was.
   void wrote(Time now, std::string_view daemon, std::size_t bytes, bool is_full);
   void end_turn(Time now);
@@ -52,9 +56,15 @@ class Paths {
   static constexpr Duration kTold = 5s;
 
  private:
+  /// What the link had been given of messages.
+  struct Before {
+    Time at{};
+    std::uint64_t message_packets = 0;
+  };
   struct Path {
     std::optional<ConnectionId> hop;
-    std::optional<LinkId> link;  // as of the last look
+    std::optional<LinkId> link;    // as of the last look
+    std::optional<Before> before;  // it is used
     HopRate rate;
     PathCapacity capacity;
     std::uint64_t written = 0;                    // bytes, on the hop

@@ -349,16 +349,16 @@ void Channels::view_began(Time now, const GroupTable::Renumbering& to, const Mem
   const View& view = groups_.view();
   if (table_.empty()) return table_.begin_view(view.members);
   const auto former_self = std::find(to.begin(), to.end(), view.self) - to.begin();
-  renumbering_ = Renumbering{static_cast<MemberIndex>(former_self), table_.begin()->first};
+  former_numbers_ = FormerNumbers{static_cast<MemberIndex>(former_self), table_.begin()->first};
   groups_.do_in_steps(now, [this, to, members = view.members, at = table_.begin()](Time) mutable {
     context_.turn.count(1 + at->second.size() / 16);
     ends_.begin_view(at->first);
     table_.carry_over(at->first, to);
     if (++at != table_.end()) {
-      renumbering_->next = at->first;
+      former_numbers_->next = at->first;
       return false;
     }
-    renumbering_.reset();
+    former_numbers_.reset();
     table_.begin_view(std::move(members));
     return true;
   });

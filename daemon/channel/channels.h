@@ -88,7 +88,7 @@ class Channels final : public MembershipObserver {
   }
   /// Whether the daemons of its receivers have their numbers of the installed view. A new view renumbers one channel
   /// after the other, and tells of the receivers of each when all have theirs.
-  bool is_renumbered(const Channel& channel) const { return !renumbering_ || channel.id < renumbering_->next; }
+  bool is_renumbered(const Channel& channel) const { return !former_numbers_ || channel.id < former_numbers_->next; }
   /// What local clients are to the channel: its source, receivers that have accepted, and those that are done.
   std::vector<LocalChannelClient> local_clients(const Channel& channel) const;
   std::optional<ChannelRole> role_of(const Channel& channel, SessionId session) const;
@@ -115,9 +115,9 @@ class Channels final : public MembershipObserver {
     SessionId session = 0;
     std::uint32_t request = 0;
   };
-  /// Channels from `next` on have the numbers of the view before, in which this daemon was `former_self`.
-  struct Renumbering {
-    MemberIndex former_self = 0;
+  /// Channels from `next` on have the numbers of the view before, in which this daemon was `self`.
+  struct FormerNumbers {
+    MemberIndex self = 0;
     BulkChannelId next;
   };
 
@@ -163,7 +163,7 @@ class Channels final : public MembershipObserver {
   bool is_own(const BulkChannelId& id) const { return is_of(id, groups_.view().self); }
   /// The number of this daemon among those of the channel's receivers.
   MemberIndex self_in(const Channel& channel) const {
-    return is_renumbered(channel) ? groups_.view().self : renumbering_->former_self;
+    return is_renumbered(channel) ? groups_.view().self : former_numbers_->self;
   }
 
   Context& context_;
@@ -179,12 +179,12 @@ class Channels final : public MembershipObserver {
   ProgressBatch progress_;
   Time progressed_at_{};  // when the last of it was ordered
   Timers<Timer> timers_;
-  bool is_settled_ = false;                     // not in that time
-  std::optional<Renumbering> renumbering_;      // at the beginning of that time
-  std::uint64_t last_number_ = 0;               // of an offer of this daemon
-  std::map<std::uint64_t, Entering> entering_;  // by that number
-  std::map<SessionId, std::size_t> offers_;     // of local clients, that have not ended
-  std::deque<SessionId> departed_;              // sources that closed while nothing could be sent
+  bool is_settled_ = false;                      // not in that time
+  std::optional<FormerNumbers> former_numbers_;  // at the beginning of that time
+  std::uint64_t last_number_ = 0;                // of an offer of this daemon
+  std::map<std::uint64_t, Entering> entering_;   // by that number
+  std::map<SessionId, std::size_t> offers_;      // of local clients, that have not ended
+  std::deque<SessionId> departed_;               // sources that closed while nothing could be sent
 };
 
 }  // namespace spindled

@@ -14,7 +14,7 @@ constexpr double kShare = 0.05;
 
 class Hop {
  public:
-  Hop() { rate.start(now_, path); }
+  Hop() { rate.start(now_, path, now_ - 1s); }
   /// An interval in which the hop carries what it may.
   bool interval(bool link_waits, double carried = kCapacity) {
     rate.note_link(now_, link_waits);
@@ -106,7 +106,7 @@ TEST(HopRate, DoesNotMindWhatOthersWaitForWhileItCarriesNothing) {
   HopRate::Path path;
   Time now{1s};
   path.round_trip = 1ms;
-  rate.start(now, path);
+  rate.start(now, path, now - 1s);
   path.bulk_bytes = 1'000;
   rate.adjust(now += 50ms, path, 0, kShare);
   // Another path ends in the same queue.
@@ -146,6 +146,83 @@ TEST(HopRate, KeepsRoundTripsShorterBesideOrderedMessages) {
   for (int i = 0; i < 40; ++i) hop.interval(false);
   hop.path.round_trip = 20ms;
   EXPECT_FALSE(hop.interval(false)) << "there are none any more";
+}
+
+TEST(HopRate, BeginsSlowlyBesideMessages) {
+  Hop hop;
+  hop.path.message_packets += 10;
+  hop.rate.begin(hop.now(), hop.path.message_packets, kShare);
+  EXPECT_DOUBLE_EQ(hop.rate.rate(), HopRate::kRateAtBegin);
+  EXPECT_FALSE(hop.rate.is_to_begin());
+  for (int i = 1; hop.rate.rate() < kCapacity; ++i) {
+    ASSERT_LT(i, 8);
+    hop.path.message_packets += 1000;
+    hop.interval(false);
+    EXPECT_DOUBLE_EQ(hop.rate.rate(), std::min<double>(HopRate::kRateAtBegin * (1 << i), kCapacity));
+  }
+  for (int i = 0; i < 6; ++i) {
+    hop.path.message_packets += 1000;
+    hop.interval(false);
+  }
+  EXPECT_FALSE(hop.rate.is_limited());
+}
+
+TEST(HopRate, BeginsSlowlyUntilSomethingWaits) {
+  Hop hop;
+  hop.path.message_packets += 10;
+  hop.rate.begin(hop.now(), hop.path.message_packets, kShare);
+  for (int i = 0; i < 4; ++i) {
+    hop.path.message_packets += 1000;
+    hop.interval(i == 3);
+  }
+  const double fallen = 0.7 * 8 * HopRate::kRateAtBegin;
+  EXPECT_NEAR(hop.rate.rate(), fallen, 100);  // of whole bytes carried
+  hop.path.message_packets += 1000;
+  hop.interval(false);
+  EXPECT_LE(hop.rate.rate(), fallen + 0.021 * kCapacity + 0.15 * fallen / 0.7);
+}
+
+TEST(HopRate, BeginsAtOnceWhereThereAreNoMessages) {
+  Hop hop;
+  hop.rate.begin(hop.now(), hop.path.message_packets, kShare);
+  EXPECT_FALSE(hop.rate.is_limited());
+  hop.interval(false);
+  hop.interval(false, 0);
+  EXPECT_TRUE(hop.rate.is_to_begin());
+  hop.path.message_packets += 1;  // too few to be minded for long
+  hop.rate.begin(hop.now(), hop.path.message_packets, kShare);
+  EXPECT_TRUE(hop.rate.is_limited());
+  hop.interval(false);
+  EXPECT_FALSE(hop.rate.is_limited());
+}
+
+TEST(HopRate, LooksForMessagesForAMomentWhereNobodyHasBefore) {
+  constexpr Time kNow{7s};
+  for (const bool has_messages : {false, true}) {
+    HopRate rate;
+    rate.start(kNow, {}, kNow);
+    rate.begin(kNow, 0, kShare);
+    EXPECT_TRUE(rate.is_limited());
+    ASSERT_TRUE(rate.may_send(kNow));
+    rate.sent(8192);
+    EXPECT_EQ(rate.next_at(), kNow + HopRate::kLook);
+    EXPECT_TRUE(rate.is_to_begin());
+    rate.begin(rate.next_at(), has_messages ? 5 : 0, kShare);
+    EXPECT_EQ(rate.is_limited(), has_messages);
+    EXPECT_FALSE(rate.is_to_begin());
+  }
+}
+
+TEST(HopRate, WhatBeginsAndSendsNothingBeginsAnew) {
+  Hop hop;
+  hop.path.message_packets += 1000;
+  hop.rate.begin(hop.now(), hop.path.message_packets, kShare);
+  hop.path.message_packets += 1000;
+  hop.interval(false, 0);
+  EXPECT_FALSE(hop.rate.is_limited());
+  EXPECT_TRUE(hop.rate.is_to_begin());
+  hop.rate.begin(hop.now(), hop.path.message_packets, kShare);
+  EXPECT_DOUBLE_EQ(hop.rate.rate(), HopRate::kRateAtBegin);
 }
 
 TEST(HopRate, IsUnlimitedAgainWhenMessagesHaveGoneBy) {
@@ -210,7 +287,7 @@ TEST(HopRate, IsNeverNothing) {
   path.shortest = 1ms;
   path.round_trip = 400ms;
   Time now{1s};
-  rate.start(now, path);
+  rate.start(now, path, now - 1s);
   double carried = 1'000'000;
   for (int i = 0; i < 400; ++i) {
     path.bulk_bytes += static_cast<std::uint64_t>(carried / 20);
@@ -221,7 +298,7 @@ TEST(HopRate, IsNeverNothing) {
   EXPECT_NEAR(rate.rate(), kShare * 1'000'000, 1) << "of what the path has carried before";
   path = {};
   HopRate slow;
-  slow.start(now, path);
+  slow.start(now, path, Time{});
   slow.note_link(now, true);
   path.bulk_bytes = 1'000;
   EXPECT_TRUE(slow.adjust(now + HopRate::kInterval, path, 0, kShare));
@@ -249,7 +326,7 @@ TEST(HopRate, SendsAtItsRate) {
 TEST(HopRate, ThatIsToTakeAllDoesNotFall) {
   HopRate rate;
   HopRate::Path path;
-  rate.start(Time{1s}, path);
+  rate.start(Time{1s}, path, Time{});
   rate.note_link(Time{1s}, true);
   path.bulk_bytes = 500'000;
   EXPECT_FALSE(rate.adjust(Time{1s} + 50ms, path, kCapacity, 1));
@@ -259,7 +336,7 @@ TEST(HopRate, ThatIsToTakeAllDoesNotFall) {
 TEST(HopRate, NeedsNoCapacityToFall) {
   HopRate rate;
   HopRate::Path path;
-  rate.start(Time{1s}, path);
+  rate.start(Time{1s}, path, Time{});
   rate.note_link(Time{1s}, true);
   path.bulk_bytes = 500'000;
   path.ordered_bytes = 250'000;
