@@ -87,8 +87,9 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
   const bool is_shrinking = path.ordered_waiting < before_.ordered_waiting;
   const bool is_draining = 2 * (before_.round_trip - path.round_trip) >= path.round_trip - delay_max;
   const bool is_leaving = (!has_waited || is_shrinking) && (!is_delayed || is_draining);
+  if (path.message_packets != before_.message_packets) counted_at_ = now;
   before_ = path;
-  adjusted_at_ = counted_at_ = now;
+  adjusted_at_ = now;
   waited_ = {};
   is_idle_ = carried < kRateLeast;
   if (share < 1 && (has_waited || is_delayed)) {
@@ -116,8 +117,10 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
   }
   if (is_beginning_) {
     // What is hardly used says nothing.
-    if (carried >= rate_ / 4) rate_ = std::min(2 * rate_, std::max(rate_, whole));
-    is_beginning_ = rate_ < whole;
+    if (carried < rate_ / 4) return false;
+    const double most = capacity != 0 ? std::max(rate_, whole) : kUnlimited;
+    rate_ = std::min(2 * rate_, most);
+    is_beginning_ = rate_ < most;
     return false;
   }
   rate_ += std::max(kIncrease * whole, (fell_from_ - rate_) / 2);

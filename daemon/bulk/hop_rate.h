@@ -109,7 +109,7 @@ class HopRate {
   Duration shortest_{};      // round trip; zero: not known
   Time shared_until_{};
   bool fell_for_messages_ = false;  // and was unlimited before
-  Time counted_at_{};               // the messages of `before_`
+  Time counted_at_{};               // since then there have been the messages of `before_`, and no more
   bool is_idle_ = true;
   bool is_looking_ = false;    // for messages
   bool is_beginning_ = false;  // since `begin` nothing has waited

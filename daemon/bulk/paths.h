@@ -64,7 +64,7 @@ class Paths {
   struct Path {
     std::optional<ConnectionId> hop;
     std::optional<LinkId> link;    // as of the last look
-    std::optional<Before> before;  // it is used
+    std::optional<Before> before;  // when the hop was wanted, or used last; until it is used
     HopRate rate;
     PathCapacity capacity;
     std::uint64_t written = 0;                    // bytes, on the hop

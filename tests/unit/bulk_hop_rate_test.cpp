@@ -213,6 +213,29 @@ TEST(HopRate, LooksForMessagesForAMomentWhereNobodyHasBefore) {
   }
 }
 
+TEST(HopRate, DoesNotLookAgainWhereThereHaveBeenNoMessages) {
+  Hop hop;
+  hop.rate.begin(hop.now(), 0, kShare);
+  for (int i = 0; i < 3; ++i) hop.interval(false, 0);
+  hop.rate.begin(hop.now() + 1ms, 0, kShare);
+  EXPECT_FALSE(hop.rate.is_limited());
+}
+
+TEST(HopRate, BeginsSlowlyWhateverThePathMayCarry) {
+  HopRate rate;
+  HopRate::Path path;
+  Time now{1s};
+  rate.start(now, path, Time{});
+  rate.begin(now, 1, kShare);
+  for (int i = 1; i < 8; ++i) {
+    now += HopRate::kInterval;
+    path.message_packets += 30;
+    path.bulk_bytes += static_cast<std::uint64_t>(rate.rate() * 0.05);
+    rate.adjust(now, path, 0, kShare);
+    EXPECT_DOUBLE_EQ(rate.rate(), HopRate::kRateAtBegin * (1 << i));
+  }
+}
+
 TEST(HopRate, WhatBeginsAndSendsNothingBeginsAnew) {
   Hop hop;
   hop.path.message_packets += 1000;
