@@ -87,14 +87,14 @@ bool HopRate::adjust(Time now, const Path& path, std::uint64_t capacity, double 
   const bool is_shrinking = path.ordered_waiting < before_.ordered_waiting;
   const bool is_draining = 2 * (before_.round_trip - path.round_trip) >= path.round_trip - delay_max;
   const bool is_leaving = (!has_waited || is_shrinking) && (!is_delayed || is_draining);
-  if (path.message_packets != before_.message_packets) counted_at_ = now;
+  if (packets != 0) counted_at_ = now;
   before_ = path;
   adjusted_at_ = now;
   waited_ = {};
   is_idle_ = carried < kRateLeast;
   if (share < 1 && (has_waited || is_delayed)) {
     // It is not the hop that is waited for.
-    if (!is_limited() && carried < kRateLeast) return false;
+    if (!is_limited() && is_idle_) return false;
     // Or what was sent before it fell is still on its way.
     if (is_leaving || now - fell_at_ < path.round_trip) return false;
     const double delayed = is_delayed ? to_seconds(delay_max) / to_seconds(path.round_trip) : 1;

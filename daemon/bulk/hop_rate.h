@@ -11,9 +11,9 @@
 namespace spindled {
 
 /// The rate of one hop. It is unlimited until ordered messages have to wait: their link and the hop share a path, whose
-/// ends share it fairly at best. Content that begins beside messages is no exception to that if it begins slowly: at
-/// kRateAtBegin, which doubles each time as long as nothing waits. What it would fill a queue with at once takes as
-/// long to leave as what the path has left is small. Each time that the rate is set anew,
+/// ends share it fairly at best. Beside messages content begins slowly, at kRateAtBegin, and the rate doubles each time
+/// as long as nothing waits: a queue that content fills at once leaves the later the less the path has left. Each time
+/// that the rate is set anew,
 ///
 /// - where the link has had something waiting, and not less of it than before, the rate falls by the square of the part
 ///   of the time in which it has: to 0.7 of what it was where that was all (the decrease of CUBIC, RFC 9438);
@@ -94,6 +94,7 @@ class HopRate {
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
   void measure(const Path& path);
+  /// It is unlimited.
   void end_beginning();
 
   double rate_ = kUnlimited;
@@ -108,7 +109,7 @@ class HopRate {
   double most_carried_ = 0;  // bytes a second, by both, since `start`
   Duration shortest_{};      // round trip; zero: not known
   Time shared_until_{};
-  bool fell_for_messages_ = false;  // and was unlimited before
+  bool fell_for_messages_ = false;  // and was unlimited before, or begins slowly for them
   Time counted_at_{};               // since then there have been the messages of `before_`, and no more
   bool is_idle_ = true;
   bool is_looking_ = false;    // for messages

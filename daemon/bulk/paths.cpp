@@ -14,8 +14,9 @@ constexpr double kBusyShare = 0.9;
 
 void Paths::expect(Time now, const std::string& daemon) {
   Path& path = paths_[daemon];
+  if (path.hop || path.before) return;
   const std::optional<LinkId> link = links_.established_with(daemon);
-  if (link && !path.hop && !path.before) path.before = Before{now, overlay_.message_packets(*link)};
+  if (link) path.before = Before{now, overlay_.message_packets(*link)};
 }
 
 void Paths::opened(Time now, const std::string& daemon, ConnectionId hop) {

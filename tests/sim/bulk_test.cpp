@@ -106,7 +106,7 @@ TEST_F(Bulk, ServesWhoComesLateToTheEnd) {
   await([&] { return members_[0]->channels().find(id)->ended.has_value(); }, 5s, "the end");
 }
 
-/// Nor does it hold up those that read: of one beside it, one behind a relay, and one far from it.
+/// Beside who reads, behind the same relay, and behind another one; and who reads is not held up meanwhile.
 TEST_F(Bulk, WhoHasReadNothingForAWhileIsServedAsFastAsOthersWere) {
   struct Places {
     std::size_t daemons, reader, slow;

@@ -128,15 +128,15 @@ class BulkYield : public Scenario {
     return beside;
   }
 
-  /// What content does to steady messages of that part of a path with a queue in front of it.
+  /// What content does to steady messages of that part of such a path.
   struct Beside {
     double part_of_rest = 0;  // that the content has of what the messages leave
     Duration delay{};         // by which p99 is more
   };
-  Beside measure_in_front_of_a_queue(std::uint64_t seed, double part) {
+  Beside measure_beside_part(std::uint64_t seed, double part, const PathProperties& path) {
     owed_ = 0;
     received_ = 0;
-    begin_on_one_path(seed, {}, path_with_queue());
+    begin_on_one_path(seed, {}, path);
     const double rate = part * static_cast<double>(kCapacity);
     send_steadily(rate);
     sim().run_for(2s);
@@ -176,14 +176,7 @@ TEST_F(BulkYield, TakesWhatOrderedMessagesDoNotWant) {
     SCOPED_TRACE(part);
     double sum = 0;
     for (const std::uint64_t seed : kSeeds) {
-      owed_ = 0;
-      received_ = 0;
-      begin_on_one_path(seed);
-      const double rate = part * static_cast<double>(kCapacity);
-      send_steadily(rate);
-      sim().run_for(2s);
-      const Carried beside = measure_beside_bulk(rate / static_cast<double>(kMessageBytes));
-      const double of_rest = beside.bulk / (static_cast<double>(kCapacity) - beside.link);
+      const double of_rest = measure_beside_part(seed, part, narrow_path()).part_of_rest;
       EXPECT_GE(of_rest, 0.93) << "seed " << seed;
       sum += of_rest;
     }
@@ -205,7 +198,7 @@ TEST_F(BulkYield, KeepsTheQueueInFrontOfThePathShort) {
   for (const double part : {0.2, 0.5, 0.7, 0.85}) {
     for (const std::uint64_t seed : {1u, 2u, 7u}) {
       SCOPED_TRACE(testing::Message() << "messages of " << part << " of the path, seed " << seed);
-      const Beside beside = measure_in_front_of_a_queue(seed, part);
+      const Beside beside = measure_beside_part(seed, part, path_with_queue());
       EXPECT_GE(beside.part_of_rest, 0.95);
       EXPECT_LE(beside.delay, 30ms);
     }
