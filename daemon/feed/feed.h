@@ -47,7 +47,7 @@ struct Feed {
   // Whom the last packet of the installed view was addressed to, of those that it was still to reach here.
   std::vector<std::uint8_t> to;  // encoded
   MemberSet members;
-  bool is_member = false;  // this daemon is among them
+  bool is_member = false;  // this daemon is among them, or has listeners all the same
   bool is_left = false;    // nobody here is a member any more, whatever that packet said
   std::vector<FeedBranch> branches;
   std::vector<ReplierLink::Candidate> candidates;  // a branch each

@@ -58,6 +58,7 @@ class FeedListeners {
   void deliver(const FeedKey& feed, std::uint64_t sequence, std::uint8_t flags, ByteView payload, bool is_newest);
   /// None of these will be delivered.
   void lost(const FeedKey& feed, std::uint64_t first, std::uint64_t count);
+  bool has_listeners(const FeedKey& feed) const { return told_.contains(feed); }
 
   /// What waits, and who listens to what.
   std::size_t memory_bytes() const { return early_bytes_ + early_lost_runs_ * kLostRunBytes + listening_bytes_; }

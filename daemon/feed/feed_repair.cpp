@@ -109,7 +109,7 @@ void FeedRepair::address(Feed& feed, const MemberSet& to) {
   const EncodedSet encoded(to);
   feed.to.assign(encoded.view().begin(), encoded.view().end());
   feed.members = to;
-  feed.is_member = !feed.own && feed.members.contains(installed_.self());
+  feed.is_member = !feed.own && (feed.members.contains(installed_.self()) || output_.has_listeners(feed.key));
   const bool asks = !feed.own && (config_.cache == FeedCache::all || feed.is_member);
   if (asks != feed.gaps.asks()) feed.gaps.set_asking(asks);
   branch(feed);
@@ -317,14 +317,16 @@ void FeedRepair::forward(const Feed& feed, const FeedPacket& packet) {
 FeedRepair::Result FeedRepair::handle_repair(Time now, LinkId from, const Named& named, const FeedPacket& packet) {
   MemberSet to = read_to(packet);
   if (!named.routes->is_valid(to)) return Result::malformed;
-  const bool is_for_here = to.contains(named.routes->self());
+  const bool is_named = to.contains(named.routes->self());
   if (Feed* feed = table_.find(named.view, packet.ref.origin, packet.ref.feed); feed != nullptr && !feed->own) {
     ++tally_.repairs_in;
+    // What others have asked for may be missing here, too.
+    const bool is_for_here = is_named || (named.is_installed() && feed->is_member);
     if (named.routes->link_to(packet.ref.origin) == from) ++tally_.upstream_repairs;
     const std::uint64_t sequence = feed->gaps.expand(packet.sequence);
     const Gaps::Arrival arrival = take(now, *feed, is_for_here, sequence, packet);
     if (arrival == Gaps::Arrival::duplicate) {
-      if (is_for_here) ++tally_.needless;
+      if (is_named) ++tally_.needless;
     } else {
       feed->recent.received(now, sequence, to);
     }

@@ -60,6 +60,7 @@ class FeedTransport final : public FeedFrames, public RepairOutput {
   void send(LinkId link, const FeedBeat& beat) override;
   void deliver(const FeedKey& feed, std::uint64_t sequence, const FeedPacket& packet) override;
   void lost(const FeedKey& feed, std::uint64_t first, std::uint64_t count) override;
+  bool has_listeners(const FeedKey& feed) const override { return listeners_->has_listeners(feed); }
   void loss_reported(std::uint32_t feed, std::uint64_t first, const FeedNak& nak) override;
 
  private:

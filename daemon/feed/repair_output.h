@@ -32,6 +32,9 @@ class RepairOutput {
   virtual void deliver(const FeedKey& feed, std::uint64_t sequence, const FeedPacket& packet) = 0;
   /// None of these will be delivered.
   virtual void lost(const FeedKey& feed, std::uint64_t first, std::uint64_t count) = 0;
+  /// Whether somebody listens here. A daemon may have listeners before the origin knows of them again, as where it has
+  /// come by another way through the views than the origin has: what passes is for them, and what is missing, too.
+  virtual bool has_listeners(const FeedKey& feed) const = 0;
   /// At the origin: somebody lacks, or has lacked, packets of this daemon's feed from `first` on.
   virtual void loss_reported(std::uint32_t feed, std::uint64_t first, const FeedNak& nak) = 0;
 };

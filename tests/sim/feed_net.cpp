@@ -62,6 +62,7 @@ class FeedNet::Daemon final : public RepairOutput {
   void lost(const FeedKey&, std::uint64_t first, std::uint64_t count) override {
     net_.losses.push_back({self_, own(first), count});
   }
+  bool has_listeners(const FeedKey&) const override { return false; }  // beyond those that are addressed
   void loss_reported(std::uint32_t, std::uint64_t first, const FeedNak& nak) override {
     net_.reports.push_back({own(first), nak.reporter, nak.attempt, nak.is_served(), nak.held_us, nak.way_us});
   }
