@@ -4,6 +4,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "daemon/config/address.h"
 #include "daemon/config/daemon_config.h"
@@ -12,6 +13,13 @@
 #include "libclient/common/token.h"
 
 namespace spindled {
+
+namespace {
+
+/// A unix socket, as addresses of daemons that clients connect to are written.
+bool is_socket_path(std::string_view value) { return value.starts_with('/') || value.starts_with("unix:"); }
+
+}  // namespace
 
 std::string wrong_socket_path(const std::string& value) {
   if (value.empty() || value == kAutoSocket) return {};
@@ -85,6 +93,7 @@ std::string wrong_identity(const std::string& value) {
 
 std::string wrong_client_address(const std::string& value) {
   if (parse_listen_address(value)) return {};
+  if (is_socket_path(value)) return fmt::format("\"{}\": a unix socket has its own key, listen.client_socket", value);
   return fmt::format(
       "\"{}\" is not an IP address and a port from 0 to 65535, such as \"127.0.0.1:4803\", \"[::1]:4803\" or, with "
       "TLS, \"tls:0.0.0.0:4803\"",
@@ -93,6 +102,7 @@ std::string wrong_client_address(const std::string& value) {
 
 std::string wrong_admin_address(const std::string& value) {
   const std::optional<ListenAddress> listen = parse_listen_address(value);
+  if (is_socket_path(value)) return fmt::format("\"{}\": a unix socket has its own key, listen.admin_socket", value);
   if (!listen) {
     return fmt::format(
         "\"{}\" is not \"tls:\" with an IP address and a port from 0 to 65535, such as \"tls:0.0.0.0:4805\"", value);

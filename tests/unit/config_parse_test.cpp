@@ -282,6 +282,15 @@ TEST(ConfigParse, BadNamesAndPaths) {
             "spindle.toml:3: listen.admin_socket: must differ from the path of the other socket\n");
 }
 
+TEST(ConfigParse, SocketsAmongAddresses) {
+  for (const std::string bad : {"unix:/run/spindle/s", "/run/spindle/s"}) {
+    EXPECT_EQ(errors_of("[listen]\nclients = [\"" + bad + "\"]\n"),
+              "spindle.toml:2: listen.clients: \"" + bad + "\": a unix socket has its own key, listen.client_socket\n");
+    EXPECT_EQ(errors_of("[listen]\nadmin = [\"" + bad + "\"]\n"),
+              "spindle.toml:2: listen.admin: \"" + bad + "\": a unix socket has its own key, listen.admin_socket\n");
+  }
+}
+
 TEST(ConfigParse, BadAddresses) {
   for (const std::string bad :
        {"127.0.0.1", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:", ":4803", "localhost:4803", "[::1]", "::1:4803",
