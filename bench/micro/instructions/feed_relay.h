@@ -26,6 +26,7 @@ class FeedRelay final : public RepairOutput {
   void send(LinkId, const FeedBeat&) override {}
   void deliver(const FeedKey&, std::uint64_t, const FeedPacket&) override {}
   void lost(const FeedKey&, std::uint64_t, std::uint64_t) override {}
+  bool has_listeners(const FeedKey&) const override { return false; }
   void loss_reported(std::uint32_t, std::uint64_t, const FeedNak&) override {}
 
  private:
