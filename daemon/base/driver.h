@@ -58,6 +58,9 @@ class Driver {
   /// The same of now, smoothed: what waits on the way is in it.
   virtual Duration round_trip(ConnectionId /*connection*/) { return Duration::zero(); }
 
+  /// Bytes written that the other end has not acknowledged; 0 where that is not known.
+  virtual std::size_t unacknowledged_bytes(ConnectionId /*connection*/) { return 0; }
+
   /// What it holds of connections in memory, in bytes, roughly: to protect them takes more than a client does.
   virtual std::size_t memory_bytes() const { return 0; }
 

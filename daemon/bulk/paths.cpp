@@ -24,7 +24,7 @@ void Paths::opened(Time now, const std::string& daemon, ConnectionId hop) {
   path.hop = hop;
   path.rate = {};
   path.meter = {};
-  path.written = 0;
+  path.written = path.carried = 0;
   path.used_at = now;
   path.is_watched = false;
 }
@@ -41,7 +41,10 @@ bool Paths::may_send(Time now, std::string_view daemon) {
   if (path.is_watched && path.link && path.rate.is_to_begin()) {
     path.rate.begin(now, overlay_.message_packets(*path.link), context_.config.bulk.share);
   }
-  return path.rate.may_send(now);
+  if (path.is_watched && path.hop && path.rate.wants_hop(now)) {
+    path.rate.note_hop(now, driver_.unacknowledged_bytes(*path.hop), driver_.round_trip(*path.hop));
+  }
+  return path.rate.may_send(now, path.is_watched && link_waits(path));
 }
 
 void Paths::wrote(Time now, std::string_view daemon, std::size_t bytes, bool is_full) {
@@ -68,9 +71,12 @@ void Paths::end_turn(Time now) {
   if (adjust_at_ == kNever) return;
   for (auto& [daemon, path] : paths_) {
     if (!path.is_watched) continue;
-    const bool is_up = path.link && links_.is_established(*path.link);
-    path.rate.note_link(now, is_up && links_.queue_length(*path.link).packets > 0);
+    path.rate.note_link(now, link_waits(path));
   }
+}
+
+bool Paths::link_waits(const Path& path) const {
+  return path.link && links_.is_established(*path.link) && links_.queue_length(*path.link).packets > 0;
 }
 
 HopRate::Path Paths::look_at(const std::string& daemon, Path& path) {
@@ -78,16 +84,20 @@ HopRate::Path Paths::look_at(const std::string& daemon, Path& path) {
   path.link = links_.established_with(daemon);
   const std::uint64_t hop_bytes = std::exchange(path.hop_bytes, path.written);
   const std::uint64_t link_bytes = path.link_bytes;
-  state.bulk_bytes = path.written;
-  // The system keeps what it has measured last, however long ago: it counts where something is sent.
+  // The system keeps what it has measured last, however long ago: it counts where something is sent. The hop sends
+  // between the messages of the link, too.
   const auto measure = [&](Duration current, Duration shortest, bool is_sending) {
-    if (is_sending) state.round_trip = std::max(state.round_trip, current);
+    if (is_sending && state.round_trip == Duration::zero()) state.round_trip = current;
     if (shortest == Duration::zero()) return;
     state.shortest = state.shortest == Duration::zero() ? shortest : std::min(state.shortest, shortest);
   };
   if (path.hop) {
+    // What waits in a queue has not been carried yet. With what protects it that may be more than was written.
+    const std::uint64_t waiting = std::min<std::uint64_t>(path.written, driver_.unacknowledged_bytes(*path.hop));
+    path.carried = std::max(path.carried, path.written - waiting);
     measure(driver_.round_trip(*path.hop), driver_.shortest_round_trip(*path.hop), path.written != hop_bytes);
   }
+  state.bulk_bytes = path.carried;
   if (!path.link) return state;
   const LinkInfo info = links_.info(*path.link);
   path.link_bytes = info.bytes_out;

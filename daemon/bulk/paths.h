@@ -67,7 +67,8 @@ class Paths {
     std::optional<Before> before;  // when the hop was wanted, or used last; until it is used
     HopRate rate;
     PathCapacity capacity;
-    std::uint64_t written = 0;                    // bytes, on the hop
+    std::uint64_t written = 0;                    // bytes, on the hop,
+    std::uint64_t carried = 0;                    // and acknowledged, as of the last look
     std::uint64_t hop_bytes = 0, link_bytes = 0;  // as of the last look
     Time used_at{};
     Time told_at{};
@@ -80,6 +81,8 @@ class Paths {
   /// A path that nothing has gone over for this long is not looked at any more.
   static constexpr Duration kUnused = 1s;
 
+  /// Whether something waits on the link that could be written.
+  bool link_waits(const Path& path) const;
   HopRate::Path look_at(const std::string& daemon, Path& path);
   void adjust(Time now, const std::string& daemon, Path& path);
   void tell(Time now, const std::string& daemon, const Path& path);

@@ -228,6 +228,11 @@ Duration AsioDriver::round_trip(ConnectionId id) {
   return connection == nullptr ? Duration::zero() : connection->round_trip();
 }
 
+std::size_t AsioDriver::unacknowledged_bytes(ConnectionId id) {
+  SocketConnection* connection = find(id);
+  return connection == nullptr ? 0 : connection->unacknowledged_bytes();
+}
+
 void AsioDriver::lose(SocketConnection& connection, const IoResult& failure) {
   const std::string why = connection.reason_of(failure);
   if (failure.error != IoResult::kProtectionFailed) return lose(connection, why);

@@ -76,6 +76,7 @@ class AsioDriver final : public Driver {
   void set_reading(ConnectionId connection, bool on) override;
   Duration shortest_round_trip(ConnectionId connection) override;
   Duration round_trip(ConnectionId connection) override;
+  std::size_t unacknowledged_bytes(ConnectionId connection) override;
   std::size_t memory_bytes() const override;
   HandshakeCounts handshakes() const override { return handshakes_; }
   Result<std::string> identify(ConnectionId connection, std::string_view token) override;

@@ -132,6 +132,11 @@ std::size_t unsent_bytes(int socket) {
   return ::ioctl(socket, SIOCOUTQNSD, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
+std::size_t unacknowledged_bytes(int socket) {
+  int bytes = 0;
+  return ::ioctl(socket, SIOCOUTQ, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
 Duration shortest_round_trip(int socket) {
   tcp_info info{};
   socklen_t size = sizeof info;

@@ -63,6 +63,8 @@ void tune_connection(int socket, Port port);
 void set_unsent_mark(int socket, std::size_t bytes);
 /// What was written on a TCP connection and never sent; 0 where the kernel does not say.
 std::size_t unsent_bytes(int socket);
+/// The same with those that have left and are not acknowledged.
+std::size_t unacknowledged_bytes(int socket);
 
 /// The shortest round trip that TCP has measured in the last minutes (net.ipv4.tcp_min_rtt_wlen); zero where the kernel
 /// does not say.

@@ -90,6 +90,10 @@ Duration SocketConnection::shortest_round_trip() { return spindled::shortest_rou
 
 Duration SocketConnection::round_trip() { return spindled::round_trip(descriptor_.native_handle()); }
 
+std::size_t SocketConnection::unacknowledged_bytes() {
+  return spindled::unacknowledged_bytes(descriptor_.native_handle()) + stream_->unsent();
+}
+
 void SocketConnection::drained(Time now) {
   if (port != Port::link) return;
   unsent_at_most_ = count_unsent();

@@ -56,6 +56,7 @@ class SocketConnection {
   std::string reason_of(const IoResult& result) const;
   Duration shortest_round_trip();
   Duration round_trip();
+  std::size_t unacknowledged_bytes();
   std::vector<std::string> identities() const { return stream_->identities(); }
   /// Whether nobody else can read what goes over it.
   bool is_unix() const { return is_unix_; }

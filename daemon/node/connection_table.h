@@ -39,6 +39,9 @@ class ConnectionTable final : public Driver, public ConnectionBroker {
   void set_reading(ConnectionId connection, bool on) override { driver_.set_reading(connection, on); }
   Duration shortest_round_trip(ConnectionId connection) override { return driver_.shortest_round_trip(connection); }
   Duration round_trip(ConnectionId connection) override { return driver_.round_trip(connection); }
+  std::size_t unacknowledged_bytes(ConnectionId connection) override {
+    return driver_.unacknowledged_bytes(connection);
+  }
   std::size_t memory_bytes() const override { return driver_.memory_bytes(); }
   HandshakeCounts handshakes() const override { return driver_.handshakes(); }
   Result<std::string> identify(ConnectionId connection, std::string_view token) override {

@@ -147,6 +147,8 @@ class Network {
   Duration round_trip(StreamRef end) const;
   /// The same with nothing in front of the path.
   Duration shortest_round_trip(StreamRef end) const;
+  /// Written, and not read by the peer yet.
+  std::size_t unacknowledged_bytes(StreamRef end) const;
   /// The peer closed and everything was read.
   bool at_end(StreamRef end) const;
   /// Gives the end up; what was written still goes out.

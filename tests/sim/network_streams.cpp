@@ -275,6 +275,12 @@ Duration Network::shortest_round_trip(StreamRef ref) const {
   return end->out->properties.delay + peer->out->properties.delay;
 }
 
+std::size_t Network::unacknowledged_bytes(StreamRef ref) const {
+  const End* end = find(ref);
+  if (end == nullptr) return 0;
+  return end->send.size() + (end->flow ? end->flow->in_flight_bytes() : end->in_flight);
+}
+
 std::size_t Network::readable(StreamRef ref) const {
   const End* end = find(ref);
   return end == nullptr ? 0 : end->receive.size();

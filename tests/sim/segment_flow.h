@@ -46,6 +46,7 @@ class SegmentFlow {
   Time deadline() const;
   void time_out(Time now);
   std::size_t window_bytes() const { return window_.bytes(); }
+  std::size_t in_flight_bytes() const { return in_flight_; }
 
   // The receiver.
 

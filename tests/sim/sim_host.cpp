@@ -346,6 +346,10 @@ Duration SimHost::shortest_round_trip(ConnectionId connection) {
 
 Duration SimHost::round_trip(ConnectionId connection) { return world_.network.round_trip(ref_of(connection)); }
 
+std::size_t SimHost::unacknowledged_bytes(ConnectionId connection) {
+  return world_.network.unacknowledged_bytes(ref_of(connection));
+}
+
 /// "token-of-web" is the token of "token:web".
 Result<std::string> SimHost::identify(ConnectionId, std::string_view token) {
   constexpr std::string_view kPrefix = "token-of-";

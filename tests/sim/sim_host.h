@@ -118,6 +118,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   void set_reading(ConnectionId connection, bool on) override;
   Duration shortest_round_trip(ConnectionId connection) override;
   Duration round_trip(ConnectionId connection) override;
+  std::size_t unacknowledged_bytes(ConnectionId connection) override;
   Result<std::string> identify(ConnectionId connection, std::string_view token) override;
   std::optional<Secret> draw_secret() override;
   std::optional<Digest> sha256(ByteView bytes) const override;

@@ -74,9 +74,15 @@ std::string ClosedLoopCourse::result() const {
 }
 
 void OpenLoop::run() {
-  const double interval_ns = 1e9 * static_cast<double>(plan_.members) / plan_.rate;
-  const auto burst = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(kBurstNs / interval_ns));
-  const double offset_ns = interval_ns * static_cast<double>(burst * plan_.member) / static_cast<double>(plan_.members);
+  if (plan_.member < plan_.senders) send_all();
+  deliveries_.wait_for_all();
+}
+
+void OpenLoop::send_all() {
+  const double interval_ns = 1e9 * static_cast<double>(plan_.senders) / plan_.rate;
+  const auto burst =
+      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(plan_.burst_ns) / interval_ns));
+  const double offset_ns = interval_ns * static_cast<double>(burst * plan_.member) / static_cast<double>(plan_.senders);
   for (std::uint64_t i = 0;; ++i) {
     const auto intended_ns =
         plan_.start_ns + static_cast<std::int64_t>(offset_ns + interval_ns * static_cast<double>(i - i % burst));
@@ -86,7 +92,6 @@ void OpenLoop::run() {
     sender_.send(intended_ns, last);
     if (last) break;
   }
-  deliveries_.wait_for_all();
 }
 
 void OpenLoop::receive(std::span<const std::byte> payload) {

@@ -15,10 +15,13 @@ namespace spindle::bench {
 struct Plan {
   std::size_t member = 0;  // index of this one
   std::size_t members = 1;
-  std::size_t senders = 1;           // members with a lower index send, all receive
-  std::size_t size = 100;            // bytes of a message, at least sizeof(Stamp)
-  std::size_t window = 1;            // closed loop: own messages under way
-  double rate = 0;                   // open loop: messages a second of all members together
+  std::size_t senders = 1;  // members with a lower index send, all receive
+  std::size_t size = 100;   // bytes of a message, at least sizeof(Stamp)
+  std::size_t window = 1;   // closed loop: own messages under way
+  double rate = 0;          // open loop: messages a second of all senders together
+  /// Open loop: what is to be sent within so long is sent at once. A member that wakes up more often than every
+  /// millisecond takes more of the processor for that than for sending, and the load falls behind for that alone.
+  std::int64_t burst_ns = 1'000'000;
   std::int64_t span_ns = 5'000'000;  // courses: what is told together
   std::int64_t start_ns = 0;         // load begins
   std::int64_t measure_from_ns = 0;  // what comes before is warm-up
@@ -87,6 +90,7 @@ class ClosedLoopCourse {
 
 /// Open loop: messages leave at times fixed beforehand, whatever the system does. Latency counts from the time at which
 /// a message was to be sent, so that a system that stalls does not escape the messages that it keeps from being sent.
+/// What is to be sent within a moment, `Plan::burst_ns`, leaves at once.
 class OpenLoop {
  public:
   OpenLoop(const Plan& plan, GroupMember& member)
@@ -101,9 +105,7 @@ class OpenLoop {
     return intended_ns >= plan_.measure_from_ns && intended_ns < plan_.measure_to_ns;
   }
 
-  // A member wakes up this seldom at least: at high rates, what is to be sent within so long is to be sent at once.
-  // Otherwise waking up takes more of the processor than sending, and the load falls behind for that alone.
-  static constexpr double kBurstNs = 1'000'000;
+  void send_all();
 
   const Plan& plan_;
   Sender sender_;

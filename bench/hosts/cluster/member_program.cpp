@@ -19,6 +19,7 @@ struct Arguments {
   Membership membership{.address = {}, .group = "bench", .service = "agreed"};
   Measure measure = Measure::throughput;
   int span_ms = 5;
+  int burst_ms = 1;
   double warmup_seconds = 1;
   double seconds = 3;
 };
@@ -39,8 +40,10 @@ void define(CLI::App& app, Arguments& arguments) {
   app.add_option("--measure", arguments.measure)->transform(CLI::CheckedTransformer(measures));
   app.add_option("--size", plan.size, "Bytes of a message")->check(CLI::Range(int{sizeof(Stamp)}, 16 << 20));
   app.add_option("--window", plan.window, "Throughput: own messages under way")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--rate", plan.rate, "Latency: messages a second of all members together")
+  app.add_option("--rate", plan.rate, "Latency: messages a second of all senders together")
       ->check(CLI::Range(1.0, 1e7));
+  app.add_option("--burst-ms", arguments.burst_ms, "Latency: what is to be sent within so long is sent at once")
+      ->check(CLI::Range(1, 10'000));
   app.add_option("--span-ms", arguments.span_ms, "Courses: what is told together")->check(CLI::Range(1, 10'000));
   app.add_option("--warmup", arguments.warmup_seconds, "Seconds before the measurement");
   app.add_option("--seconds", arguments.seconds, "Seconds of the measurement");
@@ -57,6 +60,7 @@ template <typename Load>
 void measure(Arguments& arguments, const MakeMember& make_member) {
   Plan& plan = arguments.plan;
   plan.span_ns = std::int64_t{arguments.span_ms} * 1'000'000;
+  plan.burst_ns = std::int64_t{arguments.burst_ms} * 1'000'000;
   if (!is_open_loop(arguments.measure)) {
     arguments.membership.in_flight_bytes = plan.window * (plan.size + 64);
   }

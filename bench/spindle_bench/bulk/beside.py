@@ -9,6 +9,7 @@ import threading
 import time
 import types
 
+from ..cluster.measurement import collect, members, merge, percentile, sleep_until, tell_start
 from ..cluster.measurement import measure as measure_load
 from ..figures import Figure
 from ..marks import at_least, at_most
@@ -105,6 +106,64 @@ def ordered_beside(setting, rate):
             with Burners():
                 return alone, beside, ordered_load(daemons)
         return repeated(setting, "ordered", once)
+
+
+# --- Ordered messages in bursts ---
+
+BURST_PART = 0.5  # of the rate
+BURSTS_MS = (1, 25, 50, 100)
+BURST_SECONDS = 4
+
+
+def burst_load(daemons, rate, every_ms):
+    """One member's messages of BURST_PART of `rate`, so many at once as are due every `every_ms`: (p99 in ms, bytes a
+    second that come to the first receiver's host)."""
+    messages = BURST_PART * rate / 8 / ORDERED_BYTES
+    options = types.SimpleNamespace(seconds=BURST_SECONDS, daemons=len(daemons.names), rate=messages, window=1)
+    kind = {"measure": "latency", "service": "agreed", "size": ORDERED_BYTES, "senders": 1}
+    with members(Members(daemons), kind, options, "latency", WARMUP_SECONDS, ["--burst-ms", str(every_ms)]) as clients:
+        began = tell_start(clients) + WARMUP_SECONDS
+        counts = []
+        for at in (began, began + BURST_SECONDS):
+            sleep_until(at)
+            counts.append((time.monotonic(), daemons.received_bytes(1)))
+        (begin, before), (end, after) = counts
+        results = collect(clients)
+    p99 = percentile(merge(result["latency_ns"] for result in results), 0.99)
+    return p99 / 1e6, (after - before) / (end - begin)
+
+
+def beside_bursts(setting, rate):
+    """By how long there is between bursts, rounds of (part that content has of what the messages leave, ms that their p99
+    is longer)."""
+    content = content_of(setting, min(setting.size, rate))  # eight seconds
+    with running(setting, "bursts", 2, star(1), {host: rate for host in range(2)}) as (_, daemons):
+        def content_alone():
+            with Load(daemons, content, (1,)):
+                before = time.monotonic(), daemons.received_bytes(1)
+                time.sleep(BURST_SECONDS)
+                return (daemons.received_bytes(1) - before[1]) / (time.monotonic() - before[0])
+
+        def once(path, every_ms):
+            p99_alone, messages = burst_load(daemons, rate, every_ms)
+            with Load(daemons, content, (1,)):
+                p99, both = burst_load(daemons, rate, every_ms)
+            return (both - messages) / (path - messages), p99 - p99_alone
+
+        path = content_alone()
+        return {every_ms: repeated(setting, f"bursts every {every_ms} ms", lambda: once(path, every_ms))
+                for every_ms in BURSTS_MS}
+
+
+def bursts(setting):
+    figures = []
+    for every_ms, rounds in beside_bursts(setting, 100 * MEGABIT).items():
+        what = f"messages of {BURST_PART:.0%} of 100 Mb/s, every {every_ms} ms"
+        figures.append(Figure("bursts", f"content's part of what is left by {what}",
+                              median_of(rounds, lambda each: each[0]), "{:.3f}", at_least(0.95)))
+        figures.append(Figure("bursts", "p99 beside it, ms more", median_of(rounds, lambda each: each[1]), "{:.1f}",
+                              at_most(30)))
+    return figures
 
 
 def ordered(setting):

@@ -1,6 +1,6 @@
 """What is measured, row by row. Each is a function of the setting that gives figures."""
 
-from .beside import failover, memory, ordered
+from .beside import bursts, failover, memory, ordered
 from .delivery import distribution, overhead, receiver_killed, relay_killed, unshaped
 from .losses import detour, loss
 from .mesh import beside_the_tree
@@ -20,6 +20,7 @@ ROWS = {
     "peers": beside_peers,
     "mesh": beside_the_tree,
     "ordered": ordered,
+    "bursts": bursts,
     "loss": loss,
     "detour": detour,
     "failover": failover,
