@@ -403,6 +403,7 @@ void FeedRepair::hear(Time now, Feed& feed, const FeedRoutes& routes, LinkId fro
   feed.heard_at = now;
   const Duration measured = links_.at(from).round_trip;
   feed.gaps.settings().hop_round_trip = measured != Duration::zero() ? measured : routes.round_trip(from);
+  feed.gaps.settings().way_round_trip = installed_.round_trip(feed.origin);
 }
 
 // --- Time ---

@@ -77,7 +77,7 @@ void Gaps::see(Time now, std::uint64_t last) {
     lose(first, last - first + 1 - kOpenMax, GivenUp::too_many);
     first = last + 1 - kOpenMax;
   }
-  const Time due_at = std::max(now + disorder(), quiet_until_);
+  const Time due_at = std::max(now + disorder(settings_.hop_round_trip), quiet_until_);
   for (std::uint64_t sequence = first; sequence <= last; ++sequence) {
     if (open_.size() == kOpenMax || open_all_ >= kOpenOfAllFeedsMax) {
       if (open_.empty()) {
@@ -110,7 +110,7 @@ void Gaps::give_up(Time now, std::uint64_t first, std::uint64_t last, GivenUp wh
     Gap& each = gap->second;
     if (why == GivenUp::gone && (each.tries == 0 || (each.tries == 1 && each.is_far))) {
       each.is_gone = true;
-      each.due_at = std::min(each.due_at, std::max(now + disorder(), quiet_until_));
+      each.due_at = std::min(each.due_at, std::max(now + disorder(settings_.hop_round_trip), quiet_until_));
       next_at_ = std::min(next_at_, each.due_at);
       ++gap;
       continue;
@@ -131,8 +131,8 @@ void Gaps::lose(std::uint64_t first, std::uint64_t count, GivenUp why) {
 
 // --- What is to be done ---
 
-/// A hop may disorder packets for a quarter of its round trip, and for longer where it has.
-Duration Gaps::disorder() const { return settings_.hop_round_trip / 4 * settings_.later_packets / kLaterPackets; }
+/// For a quarter of it, and for longer where they have.
+Duration Gaps::disorder(Duration round_trip) const { return round_trip / 4 * settings_.later_packets / kLaterPackets; }
 
 void Gaps::count_gaps(Time now) {
   for (auto gap = open_.lower_bound(uncounted_); gap != open_.end(); ++gap) {
@@ -154,7 +154,8 @@ Gaps::Due Gaps::collect(Time now) {
     }
     const bool is_signal = settings_.repair_for == Duration::zero() && gap.tries == 0;
     const Time repaired_until = gap.seen_at + settings_.repair_for;
-    const Time over_at = std::max(repaired_until, gap.seen_at + disorder());
+    const Time over_at =
+        std::max(repaired_until, gap.seen_at + disorder(std::max(settings_.way_round_trip, settings_.hop_round_trip)));
     if (!is_signal && !gap.is_gone && now >= repaired_until && now < over_at) {
       gap.due_at = over_at;  // others have only overtaken it, perhaps
       ++each;

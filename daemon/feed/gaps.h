@@ -52,7 +52,8 @@ inline constexpr std::size_t kGivenUpKinds = 5;
 /// both. Then it is asked for, and again after the patience of RepairTime, a third time after the same, and from then
 /// on after twice as long each time: two in a row are lost easily where one in twenty is. What the upstream
 /// lacks, too, it asks for itself; repairs of that come from farther away, and have a patience of their own. A gap is
-/// *lost* when asking was in vain for as long as repairs are of use, kTriesMax times, or because somebody says so.
+/// *lost* when asking was in vain for as long as repairs are of use, kTriesMax times, or because somebody says so, and
+/// not before the way has had its time to disorder packets.
 ///
 /// Order of calls: after `packet`, `beat` and `lack_too`, and once `next_at` has come, `collect`.
 class Gaps {
@@ -67,6 +68,7 @@ class Gaps {
     Duration repair_for = 200ms;
     unsigned later_packets = kLaterPackets;
     Duration hop_round_trip{};  // of the link that the feed comes on
+    Duration way_round_trip{};  // to the origin
   };
 
   /// `first` is the first sequence that is asked for. Nothing is before `quiet_until`. `open_all` counts the gaps of
@@ -152,7 +154,8 @@ class Gaps {
   void see(Time now, std::uint64_t highest);
   /// Those that are seen and do not count yet, but should.
   void count_gaps(Time now);
-  Duration disorder() const;
+  /// How long packets may overtake each other that come over a way of so long a round trip.
+  Duration disorder(Duration round_trip) const;
   void lose(std::uint64_t first, std::uint64_t count, GivenUp why);
   void find_next();
 

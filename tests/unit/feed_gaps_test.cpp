@@ -217,6 +217,16 @@ TEST_F(GapsTest, AreNotAskedForBeforeTheQuietTimeIsOver) {
   EXPECT_EQ(late.next_at(), kStart + 50ms);
 }
 
+TEST_F(GapsTest, AreNotLostBeforeTheWayHasHadItsTimeToDisorderPackets) {
+  gaps.settings().repair_for = 1ms;
+  gaps.settings().way_round_trip = 80ms;
+  gaps.packet(kStart, kBase + 2, false);
+  EXPECT_THAT(gaps.collect(kStart + 19ms).lost, IsEmpty());
+  EXPECT_EQ(gaps.packet(kStart + 19ms, kBase + 1, false), Gaps::Arrival::filled);
+  gaps.packet(kStart + 30ms, kBase + 4, false);
+  EXPECT_EQ(gaps.collect(kStart + 50ms).lost.size(), 1u);
+}
+
 TEST_F(GapsTest, ThatAreTooManyAreLost) {
   gaps.packet(kStart, kBase + 1'000'000, false);
   const Gaps::Due due = gaps.collect(kStart);
