@@ -20,7 +20,7 @@ class FeedsDrawer {
   FeedsDrawer(Plan& plan, Duration end) : plan_(plan), end_(end), random_(plan.seed ^ 0xfeed5) {}
 
   void draw() {
-    if (plan_.daemons > kDaemonsMax || !random_.chance(kShare)) return;
+    if (plan_.daemons > kDaemonsMax || has_silent_relay() || !random_.chance(kShare)) return;
     is_quiet_ = random_.chance(kShareQuiet);
     draw_network();
     std::vector<Step> sources, joins;
@@ -41,6 +41,12 @@ class FeedsDrawer {
   }
 
  private:
+  /// All others are to have the content by a tree that they were told of before: on links feeds would hold that up.
+  bool has_silent_relay() const {
+    return std::any_of(plan_.steps.begin(), plan_.steps.end(),
+                       [](const Step& step) { return step.kind == StepKind::received; });
+  }
+
   void draw_network() {
     plan_.datagrams = random_.chance(0.15) ? 0 : random_.between(1, 2);
     if (random_.chance(0.4)) plan_.feed_cache_bytes = random_.between(2, 200) << 10;

@@ -1,6 +1,8 @@
 // Plans, as drawn and as text.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/hunt/plan_bounds.h"
 #include "tests/hunt/plan_text.h"
 
@@ -67,6 +69,15 @@ TEST(HuntPlan, DaemonsHaveMemoryForTheLargestMessage) {
   }
   EXPECT_GT(largest, 1u << 20);
   EXPECT_GE(plan.memory_bytes, 4 * largest);
+}
+
+TEST(HuntPlan, NothingHoldsUpTheTreeOfASilentRelay) {
+  const Plan plan = draw_plan(7'905'006'495);  // one of those that would have feeds, and no datagrams
+  const auto count = [&](StepKind kind) {
+    return std::count_if(plan.steps.begin(), plan.steps.end(), [&](const Step& step) { return step.kind == kind; });
+  };
+  EXPECT_EQ(count(StepKind::received), 1);
+  EXPECT_EQ(count(StepKind::open_feed), 0);
 }
 
 TEST(HuntPlan, AConnectionForContentsCountsAsASessionAtFirst) {
