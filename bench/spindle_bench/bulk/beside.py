@@ -1,8 +1,6 @@
-"""What a content under way does to others and to memory, and what becomes of it when a relay goes."""
+"""What a content under way does to ordered messages."""
 
 import os
-import pathlib
-import signal
 import subprocess
 import sys
 import threading
@@ -14,11 +12,9 @@ from ..cluster.measurement import measure as measure_load
 from ..figures import Figure
 from ..marks import at_least, at_most
 from ..processes import end_all
-from .places import MEGABIT, MIB, content_of, running, star
+from .places import MEGABIT, content_of, running, star
 from .setting import median_of, repeated
-from .transfers import Transfer, transfer
-
-# --- Ordered messages ---
+from .transfers import transfer
 
 ORDERED_SECONDS = 2
 WARMUP_SECONDS = 0.5
@@ -185,113 +181,3 @@ def ordered(setting):
             figures.append(Figure("ordered", "p99 beside processes that burn all processors by alone, unshaped",
                                   burning / alone, "{:.2f}", note=f"{burning:.2f} by {alone:.2f} ms"))
     return figures
-
-
-# --- A relay that goes ---
-
-ORPHAN, OTHER, RELAY = 3, 4, 1
-FAILOVER_RATE = 100 * MEGABIT
-WATCH_SECONDS = 4
-STEP_SECONDS = 0.05
-
-
-def rates_around(daemons, strike):
-    """Bytes that have come to the orphan and to the other, before and after `strike`: (seconds since, bytes, bytes)."""
-    samples = []
-    begin = time.monotonic()
-    struck = None
-    while struck is None or time.monotonic() - struck < WATCH_SECONDS:
-        now = time.monotonic()
-        if struck is None and now - begin >= 1.5:
-            strike()
-            struck = now
-        samples.append((now, daemons.received_bytes(ORPHAN), daemons.received_bytes(OTHER)))
-        time.sleep(STEP_SECONDS)
-    return [(at - struck, *counts) for at, *counts in samples]
-
-
-def rate_between(samples, column, begin, end):
-    inside = [sample for sample in samples if begin <= sample[0] <= end]
-    return (inside[-1][column] - inside[0][column]) / (inside[-1][0] - inside[0][0])
-
-
-def failover_by(setting, what, how, patience):
-    edges = [(0, 1), (0, 2), (1, ORPHAN), (2, ORPHAN), (2, OTHER)]
-    content = content_of(setting, int(FAILOVER_RATE / 8 * (WATCH_SECONDS + 4)))
-    rates = {ORPHAN: FAILOVER_RATE, OTHER: FAILOVER_RATE}
-
-    def once():
-        with running(setting, "failover", 5, edges, rates) as (_, daemons):
-            with Transfer(daemons, content, (ORPHAN, OTHER)) as moving:
-                moving.start()
-                moving.wait_until_received(ORPHAN, 0.05)
-                samples = rates_around(daemons, lambda: how(daemons.pid(RELAY)))
-                moving.finish()
-        before = [rate_between(samples, column, -1.2, 0) for column in (1, 2)]
-        return (rate_between(samples, 1, patience, WATCH_SECONDS) / before[0],
-                rate_between(samples, 2, 0, WATCH_SECONDS) / before[1])
-    rounds = repeated(setting, f"failover, {what}", once)
-    return [Figure("failover", f"orphan's rate {patience} s after its relay was {what}, by before",
-                   median_of(rounds, lambda each: each[0]), "{:.3f}", at_least(0.9)),
-            Figure("failover", "the other's, from the first moment on", median_of(rounds, lambda each: each[1]), "{:.3f}",
-                   at_least(0.95))]
-
-
-def failover(setting):
-    """A relay goes; the one that it served has another one as backup, which serves somebody else."""
-    return [*failover_by(setting, "killed", lambda pid: os.kill(pid, signal.SIGKILL), 1.5),
-            *failover_by(setting, "stopped", lambda pid: os.kill(pid, signal.SIGSTOP), 3)]
-
-
-# --- Memory ---
-
-
-def status_bytes(pid, key):
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith(key + ":"):
-            return int(line.split()[1]) << 10
-    return 0  # it is ending
-
-
-class Peak:
-    """The most memory that a process has from now on, beyond what it has now."""
-
-    def __init__(self, pid):
-        self.pid = pid
-        pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
-        self.before = status_bytes(pid, "VmRSS")
-        self.most = self.before
-
-    def look(self):
-        try:
-            self.most = max(self.most, status_bytes(self.pid, "VmHWM"))
-        except OSError:
-            pass
-
-    def mebibytes(self):
-        return (self.most - self.before) / MIB
-
-
-def memory(setting):
-    """Three receivers, of which one has a tenth of the rate."""
-    name, rate = "memory", 400 * MEGABIT
-    content = content_of(setting, setting.share(0.25))
-    with running(setting, name, 4, star(3), {1: rate, 2: rate, 3: rate // 10}) as (_, daemons):
-        with Transfer(daemons, content, (1, 2, 3)) as moving:
-            of_daemons = [Peak(daemons.pid(host)) for host in daemons.names]
-            of_receivers = [Peak(client.process.pid) for client in moving.clients.values()]
-            moving.start()
-            of_source = Peak(moving.sender.process.pid)
-            # What any client has before there is a content.
-            of_source.before = of_receivers[0].before
-            while not moving.sender.is_over():
-                for peak in [*of_receivers, of_source]:
-                    peak.look()
-                time.sleep(STEP_SECONDS)
-            moving.finish()
-            for peak in of_daemons:
-                peak.look()
-    most = lambda peaks: max(peak.mebibytes() for peak in peaks)
-    return [Figure(name, "a daemon's, MiB beyond what it has idle, most of all", most(of_daemons), "{:.0f}", at_most(16)),
-            Figure(name, "the source's", most([of_source]), "{:.0f}", at_most(96)),
-            Figure(name, "a receiver's", most(of_receivers), "{:.0f}", at_most(96))]

@@ -8,7 +8,6 @@ one: of a disk that is slower than the links, the disk is measured.
 
 import os
 import pathlib
-import shutil
 import tempfile
 
 from .. import plots

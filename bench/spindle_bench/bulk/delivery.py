@@ -6,7 +6,7 @@ import time
 
 from ..figures import Figure
 from ..marks import at_least, at_most
-from .places import GIGABIT, MEGABIT, MIB, content_of, line, running, star
+from .places import MEGABIT, MIB, content_of, running, star
 from .plain import tcp_between, tcp_to_all
 from .setting import median_of, repeated
 from .transfers import Transfer, transfer

@@ -1,8 +1,10 @@
 """What is measured, row by row. Each is a function of the setting that gives figures."""
 
-from .beside import bursts, failover, memory, ordered
+from .beside import bursts, ordered
 from .delivery import distribution, overhead, receiver_killed, relay_killed, unshaped
+from .failover import failover
 from .losses import detour, loss
+from .memory import memory
 from .mesh import beside_the_tree
 from .peers import beside_peers
 from .places import GIGABIT, MEGABIT, line, star

@@ -1,12 +1,10 @@
 """Daemons on hosts, and files that go from a client of one to clients of others."""
 
-import contextlib
 import dataclasses
 import hashlib
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import threading
