@@ -9,6 +9,10 @@ std::optional<MemberIndex> Channel::source_daemon(const std::vector<DaemonId>& m
   return index_in(members, {id.daemon, id.incarnation});
 }
 
+bool Channel::is_hopeless(const std::vector<DaemonId>& members) const {
+  return !source_daemon(members) && (!is_sealed() || holding().empty());
+}
+
 Channel Channel::without_receivers() const {
   return {.id = id,
           .group = group,

@@ -139,8 +139,9 @@ struct Channel {
   MemberSet holding() const { return daemons_with(BulkOutcome::done); }
   /// Somebody waits for it: who has come late, or is back, is served to the end.
   bool is_wanted() const { return !is_complete || !lacking().empty(); }
-  /// Nobody is there who has all of it.
-  bool is_hopeless(const std::vector<DaemonId>& members) const { return !source_daemon(members) && holding().empty(); }
+  /// Nobody is there who has all of it, or nobody who could seal it: another side that has ended it since was told of
+  /// the seal, and who has all of it is from there.
+  bool is_hopeless(const std::vector<DaemonId>& members) const;
 
  private:
   MemberSet daemons_with(BulkOutcome outcome) const {

@@ -12,7 +12,8 @@
 namespace spindled {
 
 /// A channel ends once it is complete, has lingered for as long as its offer says, and nobody waits for it any more;
-/// and where somebody waits in vain: the source is gone, nobody has all of it, and nothing has happened for a while.
+/// and where somebody waits in vain: the source is gone, nobody has all of it or it was not sealed, and nothing has
+/// happened for a while.
 ///
 /// Its time is kept by the daemon of its source, or by the first of the view where that is not there: it orders the
 /// end.
@@ -21,7 +22,7 @@ class ChannelEnds {
   /// Both outlive this one. `view`: that the table is of.
   ChannelEnds(const View& view, const ChannelTable& table) : view_(view), table_(table) {}
 
-  /// Where nobody is there who has all of the content, so long after something was ordered for the channel, or a view
+  /// Where it is hopeless (Channel), so long after something was ordered for the channel, or a view
   /// began.
   static constexpr Duration kAbandonedAfter = 60s;
   /// Receivers to whom something comes all the same say so as often.

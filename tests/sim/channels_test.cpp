@@ -247,7 +247,7 @@ TEST_F(Channels, EndLongAfterTheirSourceWhereNobodyHasThem) {
 
 TEST_F(Channels, AreNotAbandonedSoSoonWhereAViewBeginsOrSomebodyHasThem) {
   begin(25, 4);
-  const BulkChannelId id = offer(member(0), std::nullopt), held = offer(member(0), std::nullopt);
+  const BulkChannelId id = offer(member(0), std::nullopt), held = offer(member(0));
   member(2).say(held, BulkOutcome::done);
   member(1).say(id, BulkOutcome::accepted);
   sim().run_for(1s);

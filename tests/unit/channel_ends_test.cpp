@@ -89,12 +89,21 @@ TEST_F(ChannelEndsTest, OneIsAbandonedAfterAMinuteWithoutSourceAndHolders) {
 }
 
 TEST_F(ChannelEndsTest, AHolderKeepsItUntilItGivesItToNobody) {
+  table_.seal({id_, 100, {}});
   say(kStart, BulkOutcome::done);
   table_.note(id_, 1, {9, BulkOutcome::accepted, 0}, true);
   lose_source(kStart + 1s);
   EXPECT_EQ(ends_.next_deadline(), kNever);
   say(kStart + 10min, BulkOutcome::kept);
   expect_end(kStart + 11min, BulkEnd::abandoned);
+}
+
+TEST_F(ChannelEndsTest, AHolderFromASideThatHasEndedItIsOfNoUseWhereItWasNeverSealed) {
+  say(kStart, BulkOutcome::accepted);
+  lose_source(kStart);
+  table_.note(id_, 0, {9, BulkOutcome::done, 0}, true);
+  ends_.note_active(kStart + 10s, channel());
+  expect_end(kStart + 70s, BulkEnd::abandoned);
 }
 
 TEST_F(ChannelEndsTest, AlsoOneThatWasCompleteIsAbandonedWhereSomebodyWaits) {
