@@ -38,6 +38,8 @@ void HopRate::start(Time now, const Path& path, Time since) {
   counted_at_ = since;
   adjusted_at_ = now;
   most_carried_ = 0;
+  waited_share_ = 0;
+  least_round_trip_ = Duration::max();
   window_ = {};
   is_idle_ = true;
   measure(path);

@@ -22,6 +22,23 @@ class Hop {
     path.bulk_bytes += static_cast<std::uint64_t>(std::min(carried, rate.is_limited() ? rate.rate() : carried) * 0.05);
     return rate.adjust(now_, path, kCapacity, kShare);
   }
+  /// Sends what may be sent now, in bytes.
+  double send(bool link_waits = false) {
+    double sent = 0;
+    for (; rate.may_send(now_, link_waits); sent += 8'192) rate.sent(8'192);
+    return sent;
+  }
+  /// The same for some time.
+  double send_for(Duration time, bool link_waits) {
+    double sent = 0;
+    for (const Time end = now_ + time; now_ < end; now_ = rate.next_at()) {
+      sent += send(link_waits);
+      if (rate.next_at() > now_) continue;
+      ADD_FAILURE() << "it may not be sent, and is to be at once";
+      break;
+    }
+    return sent;
+  }
   Time now() const { return now_; }
   HopRate rate;
   HopRate::Path path;
@@ -63,19 +80,11 @@ TEST(HopRate, IsTheLeastShareWhileTheLinkHasSomethingWaiting) {
   Hop hop;
   hop.interval(false);
   ASSERT_FALSE(hop.rate.is_limited());
-  Time now = hop.now();
-  std::size_t sent = 0;
-  for (const Time end = now + 2s; now < end; now = hop.rate.next_at()) {
-    while (hop.rate.may_send(now, true)) {
-      hop.rate.sent(8'192);
-      sent += 8'192;
-    }
-    ASSERT_GT(hop.rate.next_at(), now);
-  }
-  EXPECT_NEAR(static_cast<double>(sent), 2 * kShare * kCapacity, 20'000);
-  EXPECT_TRUE(hop.rate.may_send(now, false)) << "whatever was sent before";
+  const double sent = hop.send_for(2s, true);
+  EXPECT_NEAR(sent, 2 * kShare * kCapacity, 20'000);
+  EXPECT_TRUE(hop.rate.may_send(hop.now(), false)) << "whatever was sent before";
   hop.rate.sent(1u << 30);
-  EXPECT_TRUE(hop.rate.may_send(now, false));
+  EXPECT_TRUE(hop.rate.may_send(hop.now(), false));
 }
 
 TEST(HopRate, DoesNotFallForWhatWaitsHalfOfTheTime) {
@@ -86,6 +95,13 @@ TEST(HopRate, DoesNotFallForWhatWaitsHalfOfTheTime) {
     EXPECT_FALSE(hop.interval(false));
   }
   EXPECT_FALSE(hop.rate.is_limited());
+}
+
+TEST(HopRate, ForgetsWhatHasWaitedWhenItStartsAnew) {
+  Hop hop;
+  hop.interval(true);
+  hop.rate.start(hop.now(), hop.path, hop.now());
+  EXPECT_FALSE(hop.interval(true)) << "it may be a burst";
 }
 
 TEST(HopRate, DoesNotFallForAQueueThatLeavesBetweenBursts) {
@@ -106,20 +122,15 @@ TEST(HopRate, HasNoMoreInFlightBesideMessagesThanThePathTakes) {
   EXPECT_FALSE(hop.rate.wants_hop(hop.now()));
   hop.path.message_packets += 10;
   hop.interval(false);
-  const auto send = [&] {
-    double sent = 0;
-    for (; hop.rate.may_send(hop.now(), false); sent += 8'192) hop.rate.sent(8'192);
-    return sent;
-  };
   constexpr double kMost = 0.015 * kCapacity;
   ASSERT_TRUE(hop.rate.wants_hop(hop.now()));
   hop.rate.note_hop(hop.now(), 0, {});
-  EXPECT_NEAR(send(), kMost, 8'192);
+  EXPECT_NEAR(hop.send(), kMost, 8'192);
   EXPECT_FALSE(hop.rate.wants_hop(hop.now()));
   EXPECT_GT(hop.rate.next_at(), hop.now());
   EXPECT_TRUE(hop.rate.wants_hop(hop.rate.next_at()));
   hop.rate.note_hop(hop.rate.next_at(), 60'000, {});
-  EXPECT_NEAR(send(), kMost - 60'000, 8'192);
+  EXPECT_NEAR(hop.send(), kMost - 60'000, 8'192);
   for (Duration passed{}; passed < HopRate::kSharedFor; passed += HopRate::kInterval) hop.interval(false);
   EXPECT_FALSE(hop.rate.wants_hop(hop.now()));
   EXPECT_TRUE(hop.rate.may_send(hop.now(), false)) << "they have gone by";
@@ -404,18 +415,8 @@ TEST(HopRate, IsNeverNothing) {
 TEST(HopRate, SendsAtItsRate) {
   Hop hop;
   for (int i = 0; i < 20; ++i) hop.interval(true);
-  std::size_t sent = 0;
-  Time now = hop.now();
-  const Time end = now + 2s;
-  while (now < end) {
-    while (hop.rate.may_send(now, false)) {
-      hop.rate.sent(8'192);
-      sent += 8'192;
-    }
-    EXPECT_GT(hop.rate.next_at(), now);
-    now = hop.rate.next_at();
-  }
-  EXPECT_NEAR(static_cast<double>(sent), 2 * kShare * kCapacity, 20'000);
+  const double sent = hop.send_for(2s, false);
+  EXPECT_NEAR(sent, 2 * kShare * kCapacity, 20'000);
 }
 
 TEST(HopRate, ThatIsToTakeAllDoesNotFall) {
