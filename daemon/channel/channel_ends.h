@@ -22,8 +22,7 @@ class ChannelEnds {
   /// Both outlive this one. `view`: that the table is of.
   ChannelEnds(const View& view, const ChannelTable& table) : view_(view), table_(table) {}
 
-  /// Where it is hopeless (Channel), so long after something was ordered for the channel, or a view
-  /// began.
+  /// Where it is hopeless (Channel), so long after something was ordered for the channel, or a view began.
   static constexpr Duration kAbandonedAfter = 60s;
   /// Receivers to whom something comes all the same say so as often.
   static constexpr Duration kComingSaid = 20s;

@@ -142,6 +142,15 @@ class BulkYield : public Scenario {
     const Carried beside = measure_beside_bulk(rate / static_cast<double>(kMessageBytes));
     return {beside.bulk / (static_cast<double>(kCapacity) - beside.link), p99() - alone};
   }
+  /// Content has what these messages leave, and p99 of them is so much longer at most.
+  void expect_beside_part(std::uint64_t seed, double part, const PathProperties& path, Duration longer,
+                          Duration step = 5ms) {
+    SCOPED_TRACE(testing::Message() << "messages of " << part << " of the path every " << to_seconds(step)
+                                    << " s, seed " << seed);
+    const Beside beside = measure_beside_part(seed, part, path, step);
+    EXPECT_GE(beside.part_of_rest, 0.95);
+    EXPECT_LE(beside.delay, longer);
+  }
 
   std::vector<SimClient*> members_;
   std::vector<std::unique_ptr<BulkClient>> bulk_;
@@ -170,10 +179,7 @@ TEST_F(BulkYield, LeavesToOrderedMessagesAllThatTheyWant) {
 TEST_F(BulkYield, TakesWhatOrderedMessagesDoNotWant) {
   for (const double part : {0.2, 0.5, 0.7, 0.85}) {
     for (const std::uint64_t seed : {1u, 2u, 3u}) {
-      SCOPED_TRACE(testing::Message() << "messages of " << part << " of the path, seed " << seed);
-      const Beside beside = measure_beside_part(seed, part, narrow_path());
-      EXPECT_GE(beside.part_of_rest, 0.95);
-      EXPECT_LE(beside.delay, 35ms);
+      expect_beside_part(seed, part, narrow_path(), 35ms);
     }
   }
 }
@@ -183,11 +189,8 @@ TEST_F(BulkYield, TakesWhatMessagesInBurstsDoNotWant) {
   for (const bool has_queue : {false, true}) {
     for (const auto& [step, part] : {std::pair(25ms, 0.5), std::pair(25ms, 0.7), std::pair(25ms, 0.85),
                                      std::pair(50ms, 0.5), std::pair(100ms, 0.5)}) {
-      SCOPED_TRACE(testing::Message() << "messages of " << part << " of the path every " << step.count() << " ms, "
-                                      << (has_queue ? "with" : "without") << " a queue");
-      const Beside beside = measure_beside_part(2, part, has_queue ? path_with_queue() : narrow_path(), step);
-      EXPECT_GE(beside.part_of_rest, 0.95);
-      EXPECT_LE(beside.delay, 45ms);
+      SCOPED_TRACE(has_queue ? "with a queue" : "without a queue");
+      expect_beside_part(2, part, has_queue ? path_with_queue() : narrow_path(), 45ms, step);
     }
   }
 }
@@ -216,10 +219,7 @@ TEST_F(BulkYield, LeavesThePathToMessagesThatWaitInFrontOfIt) {
 TEST_F(BulkYield, KeepsTheQueueInFrontOfThePathShort) {
   for (const double part : {0.2, 0.5, 0.7, 0.85}) {
     for (const std::uint64_t seed : {1u, 2u, 7u}) {
-      SCOPED_TRACE(testing::Message() << "messages of " << part << " of the path, seed " << seed);
-      const Beside beside = measure_beside_part(seed, part, path_with_queue());
-      EXPECT_GE(beside.part_of_rest, 0.95);
-      EXPECT_LE(beside.delay, 30ms);
+      expect_beside_part(seed, part, path_with_queue(), 30ms);
     }
   }
 }

@@ -111,6 +111,13 @@ BURSTS_MS = (1, 25, 50, 100)
 BURST_SECONDS = 4
 
 
+def received_rate(daemons):
+    """Bytes a second that come to the first receiver's host, from now on for a while."""
+    begin, before = time.monotonic(), daemons.received_bytes(1)
+    time.sleep(BURST_SECONDS)
+    return (daemons.received_bytes(1) - before) / (time.monotonic() - begin)
+
+
 def burst_load(daemons, rate, every_ms):
     """One member's messages of BURST_PART of `rate`, so many at once as are due every `every_ms`: (p99 in ms, bytes a
     second that come to the first receiver's host)."""
@@ -118,15 +125,11 @@ def burst_load(daemons, rate, every_ms):
     options = types.SimpleNamespace(seconds=BURST_SECONDS, daemons=len(daemons.names), rate=messages, window=1)
     kind = {"measure": "latency", "service": "agreed", "size": ORDERED_BYTES, "senders": 1}
     with members(Members(daemons), kind, options, "latency", WARMUP_SECONDS, ["--burst-ms", str(every_ms)]) as clients:
-        began = tell_start(clients) + WARMUP_SECONDS
-        counts = []
-        for at in (began, began + BURST_SECONDS):
-            sleep_until(at)
-            counts.append((time.monotonic(), daemons.received_bytes(1)))
-        (begin, before), (end, after) = counts
+        sleep_until(tell_start(clients) + WARMUP_SECONDS)
+        received = received_rate(daemons)
         results = collect(clients)
     p99 = percentile(merge(result["latency_ns"] for result in results), 0.99)
-    return p99 / 1e6, (after - before) / (end - begin)
+    return p99 / 1e6, received
 
 
 def beside_bursts(setting, rate):
@@ -134,20 +137,16 @@ def beside_bursts(setting, rate):
     is longer)."""
     content = content_of(setting, min(setting.size, rate))  # eight seconds
     with running(setting, "bursts", 2, star(1), {host: rate for host in range(2)}) as (_, daemons):
-        def content_alone():
-            with Load(daemons, content, (1,)):
-                before = time.monotonic(), daemons.received_bytes(1)
-                time.sleep(BURST_SECONDS)
-                return (daemons.received_bytes(1) - before[1]) / (time.monotonic() - before[0])
+        with Load(daemons, content, (1,)):
+            path = received_rate(daemons)
 
-        def once(path, every_ms):
+        def once(every_ms):
             p99_alone, messages = burst_load(daemons, rate, every_ms)
             with Load(daemons, content, (1,)):
                 p99, both = burst_load(daemons, rate, every_ms)
             return (both - messages) / (path - messages), p99 - p99_alone
 
-        path = content_alone()
-        return {every_ms: repeated(setting, f"bursts every {every_ms} ms", lambda: once(path, every_ms))
+        return {every_ms: repeated(setting, f"bursts every {every_ms} ms", lambda: once(every_ms))
                 for every_ms in BURSTS_MS}
 
 
