@@ -11,7 +11,7 @@ from ._bulk import Bulk, BulkSink, BulkSource
 from ._codes import Code, code_of
 from ._connection import ALL, Connecting, Connection, Feed, Group, connect
 from ._engine import Message
-from ._errors import AccessDenied, BadArgument, Error, NotConnected, NotTakenError, TimedOut, WouldBlock
+from ._errors import AccessDenied, BadArgument, Error, NotConnected, NotTakenError, TimedOut, WouldBlock, error_of
 from ._events import (Answers, BulkComplete, BulkEnded, BulkEndedCause, BulkGone, BulkOffered, BulkProgress,
                       BulkReceived, BulkReturned, BulkStalled, ChannelId, ContentKind, Disconnected, FeedClosed,
                       FeedClosedWhy, FeedFlow, FeedGap, FeedGapCause, FeedLimit, FeedOpened, FeedPacket, FeedWritable,
@@ -22,7 +22,7 @@ from ._options import BulkOptions
 
 __version__ = _engine.version
 
-_engine.register({**vars(_events), "code": code_of})
+_engine.register({**vars(_events), "code": code_of, "error": error_of})
 
 __all__ = [
     "ALL", "AccessDenied", "Answers", "BadArgument", "Bulk", "BulkComplete", "BulkEnded", "BulkEndedCause", "BulkGone",

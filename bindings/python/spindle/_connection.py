@@ -1,5 +1,6 @@
 """A connection to a daemon, on a loop of asyncio."""
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Coroutine, Generator
 from types import TracebackType
@@ -12,7 +13,7 @@ from ._engine import EventStream, Message
 from ._errors import NotTakenError, error_of
 from ._events import Answers, Disconnected, FeedFlow, FlushRequest, GroupView, NotTaken, Service
 from ._link import Link, LinkOwner, open_link
-from ._options import Options
+from ._options import Options, options_of
 from ._types import Destinations, Headers, Name, Payload
 
 #: Of a request: the answers of all members of the group are waited for.
@@ -112,7 +113,7 @@ class Feed:
 
 class Connection(LinkOwner):
     """The connection of a program to its daemon: connect() makes it. All functions are for the loop that it was
-    made on.
+    made on: from other threads by asyncio.run_coroutine_threadsafe().
 
     It is an asynchronous iterator of events: messages, and what else spindle's classes of events are. A task that is
     cancelled while it waits for one has taken none."""
@@ -123,6 +124,7 @@ class Connection(LinkOwner):
         self._session = options.session()
         self.get_buffer = self._session.get_buffer
         self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         self._link: Optional[Link] = None
         self._dialling: Optional[asyncio.Task[None]] = None
         self._timer: Optional[asyncio.TimerHandle] = None
@@ -389,6 +391,12 @@ class Connection(LinkOwner):
 
     # --- Waiting ---
 
+    def _check_thread(self) -> None:
+        """Whatever waits, or has the loop do something, would otherwise harm it in silence."""
+        if threading.get_ident() != self._thread:
+            raise RuntimeError("this connection is of another thread's loop: asyncio.run_coroutine_threadsafe() calls "
+                               "there, and spindle.sync has connections for several threads")
+
     def _send_until(self) -> Optional[float]:
         return _patience.until(self._options.send_timeout)
 
@@ -398,6 +406,7 @@ class Connection(LinkOwner):
         self._write()
 
     async def _ask(self, attempt: Callable[[], int], groups: Destinations, until: Optional[float]) -> None:
+        self._check_thread()
         code = attempt()
         while code in _WAITING:
             await self._result(self._session.await_room(groups, _patience.left(until)))
@@ -423,6 +432,7 @@ class Connection(LinkOwner):
 
     async def _outcome(self, call: int, until: Optional[float] = None) -> tuple[Optional[Code], Any]:
         """What the call comes to. With `until`: TimedOut then."""
+        self._check_thread()
         future: asyncio.Future[tuple[Optional[Code], Any]] = self._loop.create_future()
         self._calls[call] = future
         timer = None
@@ -467,6 +477,7 @@ class Connection(LinkOwner):
 
     async def _take(self, most: int, timeout: Optional[float]) -> list[Any]:
         """Events; none once the last was taken."""
+        self._check_thread()
         until = _patience.until(timeout)
         while True:
             events = self._session.take_events(most)
@@ -584,6 +595,7 @@ class Connection(LinkOwner):
             self._write_as(code)
 
     def _write_as(self, code: int) -> None:
+        self._check_thread()
         if code == WRITE:
             self._flush()
             self._session.wrote()
@@ -719,4 +731,4 @@ def connect(*addresses: str, **options: Any) -> Connecting:
     slow_policy=SlowPolicy.DAEMON_DEFAULT   what the daemon does where this client does not read
     bulk=False               whether there are bulk channels; a BulkOptions says how
     """
-    return Connecting(Options(addresses=addresses, **options))
+    return Connecting(options_of(addresses, options))

@@ -1,8 +1,9 @@
 """What a connection is made with."""
+import difflib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from ssl import SSLContext
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from . import _engine, _tls
 from ._address import Address, parse
@@ -81,3 +82,14 @@ class Options:
             raise error_of(Code.TOKEN_EXPOSED, f"{source} is set, and others could read it on its way to {address}: "
                                                'connect by "tls:" or to a unix socket, or without a token')
         return token
+
+
+def options_of(addresses: tuple[str, ...], options: dict[str, Any]) -> Options:
+    """Of the arguments of connect(). Raises where there is no such option, and says which one may be meant."""
+    known = [each.name for each in fields(Options) if each.name != "addresses"]
+    for name in options:
+        if name not in known:
+            near = [each for each in known if name in each] or difflib.get_close_matches(name, known)
+            meant = f": {' or '.join(near)} may be meant" if near else f"; there are {', '.join(known)}"
+            raise TypeError(f"connect() has no option {name!r}{meant}")
+    return Options(addresses=addresses, **options)

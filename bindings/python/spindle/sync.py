@@ -27,7 +27,7 @@ from ._connection import ALL, WRITE
 from ._engine import Message, Session
 from ._errors import Error, NotTakenError, error_of
 from ._events import Answers, ChannelId, Disconnected, FeedFlow, FlushRequest, GroupView, NotTaken, Service
-from ._options import Options
+from ._options import Options, options_of
 from ._types import Destinations, Headers, Name, Payload
 
 __all__ = ["ALL", "Bulk", "Connection", "Feed", "Group", "connect"]
@@ -785,4 +785,4 @@ def _check(code: int) -> None:
 
 def connect(*addresses: str, **options: Any) -> Connection:
     """As spindle.connect(), with the same options, and waits."""
-    return Connection(Options(addresses=addresses, **options))._open()
+    return Connection(options_of(addresses, options))._open()

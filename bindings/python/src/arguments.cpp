@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bindings/python/src/registry.h"
+#include "spindle/error.h"
+
 namespace spindle::python {
 
 bool wants(const char* call, Py_ssize_t count, Py_ssize_t wanted) {
@@ -76,6 +79,19 @@ bool HeadersArgument::read(PyObject* object) {
   }
   for (std::size_t i = 0; i < text_.size(); i += 2) headers_.push_back({text_[i], text_[i + 1]});
   return true;
+}
+
+bool read_service(PyObject* object, Service& service) {
+  int overflows = 0;
+  const long number = PyLong_AsLongAndOverflow(object, &overflows);
+  if (number == -1 && PyErr_Occurred() != nullptr) return false;
+  if (overflows == 0 && number >= 0 && number <= static_cast<long>(Service::safe)) {
+    service = static_cast<Service>(number);
+    return true;
+  }
+  const Ref text(PyUnicode_FromFormat("there is no service %S; spindle.Service has all", object));
+  if (text) registry().raise(make_error_code(Errc::bad_argument), text.get());
+  return false;
 }
 
 bool read_seconds(PyObject* object, std::chrono::nanoseconds& span) {

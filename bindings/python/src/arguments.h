@@ -6,6 +6,7 @@
 #include "bindings/python/src/python.h"
 #include "libclient/src/socket.h"
 #include "spindle/send.h"
+#include "spindle/types.h"
 
 namespace spindle::python {
 
@@ -58,9 +59,12 @@ class HeadersArgument {
   std::vector<Header> headers_;
 };
 
-/// Seconds from now, of a number; None: never.
+/// A service, of a member of spindle.Service or of its number.
+bool read_service(PyObject* object, Service& service);
+
+/// Seconds from now, of a number, which is taken for 0 where it is negative; None: never.
 bool read_deadline(PyObject* object, Deadline& deadline);
-/// Seconds, of a number that is not negative.
+/// Seconds, of a number; 0 where it is negative.
 bool read_seconds(PyObject* object, std::chrono::nanoseconds& span);
 template <typename Number>
 bool read_number(PyObject* object, Number& number) {

@@ -31,7 +31,7 @@ bool Registry::fill(PyObject* names) {
   }
   SPINDLE_PYTHON_ENUMERATIONS(SPINDLE_ENUMERATION)
 #undef SPINDLE_ENUMERATION
-  return (code_ = find(names, "code")) != nullptr;
+  return (error_ = find(names, "error")) != nullptr && (code_ = find(names, "code")) != nullptr;
 }
 
 PyObject* Registry::member(Enumeration of, std::size_t number) const {
@@ -46,6 +46,13 @@ PyObject* Registry::code(const std::error_code& error) const {
   if (!error) Py_RETURN_NONE;
   const Ref number(PyLong_FromLong(error.value()));
   return number ? PyObject_CallFunctionObjArgs(code_, number.get(), nullptr) : nullptr;
+}
+
+void Registry::raise(const std::error_code& error, PyObject* text) const {
+  const Ref number(code(error));
+  if (!number) return;
+  const Ref raised(PyObject_CallFunctionObjArgs(error_, number.get(), text, nullptr));
+  if (raised) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.get())), raised.get());
 }
 
 Registry& registry() {

@@ -68,8 +68,8 @@ enum class Enumeration : std::uint8_t {
 
 class Registry {
  public:
-  /// Takes the classes, the enumerations and the function `code`, which makes a code of a number, out of a mapping of
-  /// names. False with an exception.
+  /// Takes the classes, the enumerations and the functions `code`, which makes a code of a number, and `error`, which
+  /// makes an exception of a code and a text, out of a mapping of names. False with an exception.
   bool fill(PyObject* names);
   bool is_filled() const { return code_ != nullptr; }
   /// A new object of that class, of arguments that are owned; null where one of these is, with an exception.
@@ -84,12 +84,15 @@ class Registry {
   /// A new reference.
   PyObject* member(Enumeration of, std::size_t number) const;
   PyObject* code(const std::error_code& error) const;
+  /// Raises what stands for that error, with a text of its own.
+  void raise(const std::error_code& error, PyObject* text) const;
 
  private:
   // Kept for as long as the process.
   std::array<PyObject*, static_cast<std::size_t>(Class::count)> classes_{};
   std::array<PyObject*, static_cast<std::size_t>(Enumeration::count)> enumerations_{};  // tuples
   PyObject* code_ = nullptr;
+  PyObject* error_ = nullptr;
 };
 
 /// The one of this process.

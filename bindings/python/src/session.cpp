@@ -227,7 +227,7 @@ class MulticastArguments {
   static constexpr Py_ssize_t kCount = 7;
 
   bool read(PyObject* const* arguments) {
-    if (!groups_.read(arguments[0]) || !payload_.read(arguments[1]) || !read_number(arguments[2], service_) ||
+    if (!groups_.read(arguments[0]) || !payload_.read(arguments[1]) || !read_service(arguments[2], service_) ||
         !read_number(arguments[3], options_.type) || !read_number(arguments[5], options_.ticket) ||
         !headers_.read(arguments[6])) {
       return false;
@@ -237,14 +237,14 @@ class MulticastArguments {
     return true;
   }
   std::error_code send(Client& client, bool waits) const {
-    return client.multicast(static_cast<Service>(service_), groups_.get(), payload_.text(), options_, waits);
+    return client.multicast(service_, groups_.get(), payload_.text(), options_, waits);
   }
 
  private:
   GroupsArgument groups_;
   BytesArgument payload_;
   HeadersArgument headers_;
-  std::uint8_t service_ = 0;
+  Service service_{};
   SendOptions options_;
 };
 
@@ -430,14 +430,12 @@ PyObject* request(PyObject* self, PyObject* const* arguments, Py_ssize_t count) 
     BytesArgument payload;
     HeadersArgument headers;
     RequestOptions options;
-    std::uint8_t service = 0;
     Deadline until;
     if (!groups.read(arguments[0]) || !payload.read(arguments[1]) || !read_number(arguments[2], options.answers) ||
-        !read_number(arguments[3], service) || !read_number(arguments[4], options.type) ||
+        !read_service(arguments[3], options.service) || !read_number(arguments[4], options.type) ||
         !headers.read(arguments[6]) || !read_deadline(arguments[7], until)) {
       return nullptr;
     }
-    options.service = static_cast<Service>(service);
     options.self_discard = arguments[5] == Py_True;
     options.headers = headers.get();
     std::uint64_t call = 0;

@@ -39,8 +39,11 @@ class Connecting(WithDaemon):
             self.assertEqual(spindle.Code[code], caught.exception.code)
 
     async def test_unknown_options_are_refused(self):
-        with self.assertRaises(TypeError):
-            spindle.connect(self.address, colour="blue")
+        for option, told in (("colour", "there are name, tls_bundle"), ("timeout", "connect_timeout or"),
+                             ("keep_alive", "keepalive may be meant"), ("addresses", "no option 'addresses'")):
+            for connect in (spindle.connect, spindle.sync.connect):
+                with self.assertRaisesRegex(TypeError, told):
+                    connect(self.address, **{option: 1})
 
     async def test_that_is_cancelled_leaves_nothing(self):
         came, gone = asyncio.Event(), asyncio.Event()
@@ -126,7 +129,21 @@ class Messages(WithDaemon):
         for to, service, options in (("", 4, {}), ("#x", 4, {}), ("den", 17, {}), ("den", 4, {"headers": {"$x": b""}})):
             with self.assertRaises(spindle.BadArgument, msg=(to, service, options)):
                 await self.ann.multicast(service, to, b"", **options)
+        for service in (17, -1, 1 << 70):
+            with self.assertRaisesRegex(spindle.BadArgument, f"there is no service {service}"):
+                await self.ann.multicast(service, "den", b"")
+            with self.assertRaisesRegex(spindle.BadArgument, f"there is no service {service}"):
+                await self.ann.request("den", b"", service=service)
         await self.ann.multicast(Service.AGREED, "den", b"good")
+        self.assertEqual([b"good"], [each.payload for each in await self.messages(self.ann, 1)])
+
+    async def test_calls_from_another_thread_are_refused(self):
+        for call in (lambda: self.ann.join("pit"), self.ann.receive, lambda: self.ann.request("den", b"")):
+            with self.assertRaisesRegex(RuntimeError, "another thread's loop"):
+                await asyncio.to_thread(lambda each=call: asyncio.run(each()))
+        call = asyncio.run_coroutine_threadsafe
+        loop = asyncio.get_running_loop()
+        await asyncio.to_thread(lambda: call(self.ann.multicast(Service.AGREED, "den", b"good"), loop).result())
         self.assertEqual([b"good"], [each.payload for each in await self.messages(self.ann, 1)])
 
 
