@@ -135,24 +135,31 @@ class Shrinker {
     return false;
   }
 
+  /// Behind the last step by which all have received something: that had its time to come.
+  std::size_t first_that_moves() const {
+    const auto last = std::find_if(plan_.steps.rbegin(), plan_.steps.rend(),
+                                   [](const Step& step) { return step.kind == StepKind::received; });
+    return static_cast<std::size_t>(plan_.steps.rend() - last);
+  }
+
   /// Longest pauses first: everything behind one moves closer.
   bool reduce_pauses() {
     bool progress = false;
+    const auto pause_before = [](const Plan& plan, std::size_t i) {
+      return plan.steps[i].at - (i == 0 ? Duration() : plan.steps[i - 1].at);
+    };
     for (const Duration longest : {Duration(1ms), Duration(20ms), Duration(300ms)}) {
       Plan candidate = plan_;
-      Duration before{}, moved{};
-      for (Step& step : candidate.steps) {
-        const Duration pause = step.at - before;
-        before = step.at;
-        if (pause > longest) moved += pause - longest;
-        step.at -= moved;
+      Duration moved{};
+      for (std::size_t i = first_that_moves(); i < plan_.steps.size(); ++i) {
+        moved += std::max(pause_before(plan_, i) - longest, Duration());
+        candidate.steps[i].at -= moved;
       }
       if (accept(std::move(candidate))) return true;
     }
     // One by one, halved.
-    for (std::size_t i = 0; i < plan_.steps.size() && tries_left_ > 0; ++i) {
-      const Duration before = i == 0 ? Duration() : plan_.steps[i - 1].at;
-      const Duration less = (plan_.steps[i].at - before) / 2us * 1us;
+    for (std::size_t i = first_that_moves(); i < plan_.steps.size() && tries_left_ > 0; ++i) {
+      const Duration less = pause_before(plan_, i) / 2us * 1us;
       if (less < 10ms) continue;
       Plan candidate = plan_;
       for (std::size_t j = i; j < candidate.steps.size(); ++j) candidate.steps[j].at -= less;

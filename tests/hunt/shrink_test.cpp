@@ -60,6 +60,20 @@ TEST(HuntShrink, LeavesOutRules) {
   EXPECT_TRUE(without.steps.at(0).identities.empty());
 }
 
+TEST(HuntShrink, LeavesWhatIsToBeReceivedItsTime) {
+  const auto plan = parse_plan(
+      "hunt-plan 1\ndaemons 1\n0 start d0\n1000000 connect m0 d0\n2000000 received\n5000000 pause d0\n9000000 resume "
+      "d0\n");
+  ASSERT_TRUE(plan) << plan.error();
+  const auto fails = [](const Plan& each) {
+    return count(each, StepKind::received) > 0 && count(each, StepKind::resume) > 0;
+  };
+  const Plan shrunk = shrink(*plan, fails, 1000).plan;
+  ASSERT_EQ(shrunk.steps.size(), 2u) << to_text(shrunk);
+  EXPECT_EQ(shrunk.steps[0].at, Duration(2s));
+  EXPECT_LE(shrunk.steps[1].at, Duration(2s + 1ms));
+}
+
 TEST(HuntShrink, StopsAfterItsTriesWithAPlanThatFails) {
   const Plan plan = large_plan();
   std::size_t tries = 0;
