@@ -11,8 +11,8 @@
 #include "daemon/base/input_buffer.h"
 #include "daemon/base/output_queue.h"
 #include "daemon/base/result.h"
-#include "daemon/bulk/channel_relay.h"
 #include "daemon/bulk/channel_schedule.h"
+#include "daemon/bulk/relay/channel_relay.h"
 #include "daemon/group/operations.h"
 #include "libclient/bulk/bulk_frames.h"
 

@@ -9,7 +9,7 @@
 
 #include "daemon/base/context.h"
 #include "daemon/base/log.h"
-#include "daemon/bulk/channel_relay.h"
+#include "daemon/bulk/relay/channel_relay.h"
 #include "daemon/bulk/tree_plan.h"
 #include "daemon/channel/channel.h"
 

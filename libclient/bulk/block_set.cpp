@@ -119,6 +119,11 @@ BlockSet difference(const BlockSet& a, const BlockSet& b) {
   return rest;
 }
 
+bool has_more(const BlockSet& a, const BlockSet& b, std::uint32_t below) {
+  return std::any_of(a.runs().begin(), a.runs().end(),
+                     [&](const Run& run) { return b.first_missing(run.first) < std::min(run.end, below); });
+}
+
 std::size_t block_set_size(const BlockSet& set) {
   std::size_t size = varint_size(set.runs().size());
   std::uint32_t at = 0;

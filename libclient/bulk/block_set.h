@@ -51,6 +51,8 @@ BlockSet intersection(const BlockSet& a, const BlockSet& b);
 BlockSet united(const BlockSet& a, const BlockSet& b);
 /// What is in `a` and not in `b`.
 BlockSet difference(const BlockSet& a, const BlockSet& b);
+/// Whether there is a block below this one that is in `a` and not in `b`.
+bool has_more(const BlockSet& a, const BlockSet& b, std::uint32_t below);
 
 /// As in `need`: a varint with how many runs there are; of each a varint with how many blocks are missing before it,
 /// and one with its length.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "daemon/base/time.h"
-#include "daemon/bulk/channel_relay.h"
+#include "daemon/bulk/relay/channel_relay.h"
 #include "daemon/node/node.h"
 #include "libclient/bulk/bulk_frames.h"
 #include "tests/checkers/history.h"

@@ -1,5 +1,5 @@
 // The index of a channel at a daemon: what is passed on, who is asked, and what wrong ones cost.
-#include "daemon/bulk/channel_index.h"
+#include "daemon/bulk/relay/channel_index.h"
 
 #include <gtest/gtest.h>
 

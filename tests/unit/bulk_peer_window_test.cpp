@@ -1,4 +1,4 @@
-#include "daemon/bulk/peer_window.h"
+#include "daemon/bulk/relay/peer_window.h"
 
 #include <gtest/gtest.h>
 

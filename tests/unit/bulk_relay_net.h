@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/bulk/channel_relay.h"
+#include "daemon/bulk/relay/channel_relay.h"
 #include "libclient/bulk/crc32c.h"
 #include "tests/support/sha256.h"
 

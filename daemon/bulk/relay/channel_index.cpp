@@ -1,4 +1,4 @@
-#include "daemon/bulk/channel_index.h"
+#include "daemon/bulk/relay/channel_index.h"
 
 #include <algorithm>
 #include <tuple>

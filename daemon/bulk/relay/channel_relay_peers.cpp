@@ -1,13 +1,16 @@
-// The peers' side of ChannelRelay: what they give, and which of what comes along the tree belongs to whom.
+// The peers' side of ChannelRelay: what they give, what comes twice, and which of what comes along the tree belongs to
+// whom.
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "daemon/bulk/channel_relay.h"
+#include "daemon/bulk/relay/channel_relay.h"
 #include "libclient/bulk/crc32c.h"
 
 namespace spindled {
 
+using relay::Child;
+using relay::Peer;
 using spindle::bulk::kLiveStream;
 using spindle::bulk::Need;
 
@@ -70,14 +73,6 @@ std::optional<bool> ChannelRelay::symbol_of_peer_received(Time now, ConnectionId
   push(now, std::move(symbol));
   if (has_enough_news_) tell_needs(now, Telling::news);
   return true;
-}
-
-std::optional<std::uint64_t> ChannelRelay::note_received(Time now, mesh::SymbolId symbol) {
-  const std::optional<std::uint64_t> former = received_.add(now, symbol, ring_.end());
-  if (former) return former;
-  trials_.note_useful();
-  if (received_.of(symbol.block).size() == symbols_of(symbol.block) + kSpareSymbols) has_enough_news_ = true;
-  return std::nullopt;
 }
 
 void ChannelRelay::note_overtaken(std::uint64_t former) {
@@ -169,32 +164,56 @@ void ChannelRelay::note_wrong_blocks(const Child& child, const Need& need) {
   }
 }
 
+// What may come twice.
+
+std::optional<std::uint64_t> ChannelRelay::note_received(Time now, mesh::SymbolId symbol) {
+  const std::optional<std::uint64_t> former = received_.add(now, symbol, ring_.end());
+  if (former) return former;
+  trials_.note_useful();
+  if (received_.of(symbol.block).size() == symbols_of(symbol.block) + kSpareSymbols) has_enough_news_ = true;
+  return std::nullopt;
+}
+
+void ChannelRelay::may_come_twice(Time now) {
+  const bool remembered = is_remembering_;
+  is_remembering_ = true;
+  wait_for_a_ring();
+  if (!remembered) remember_ring(now);
+}
+
+void ChannelRelay::remember_ring(Time now) {
+  for (std::uint64_t place = ring_.begin(); place < ring_.end(); ++place) {
+    const RelayedSymbol& symbol = ring_.at(place);
+    if (!told_ || !told_->complete.contains(symbol.block)) received_.add(now, {symbol.block, symbol.esi}, place);
+  }
+}
+
+void ChannelRelay::note_asked_again(Time now, bool is_more_wanted) {
+  // A source sends nothing twice live, and what is lost behind a ring that has gone on is not in it any more.
+  if (source() || ring_.end() == 0 || (!is_more_wanted && ring_.begin() != 0)) return;
+  // What was complete was forgotten. What peers give may be wanted again, as where a block went bad.
+  if (is_remembering_ && is_more_wanted && peers_.empty()) remember_ring(now);
+  may_come_twice(now);
+}
+
+bool ChannelRelay::remembers() {
+  if (is_remembering_ && peers_.empty() && upstreams_.size() <= 1 && ring_.end() >= once_from_) {
+    is_remembering_ = false;
+    received_ = {};
+  }
+  return is_remembering_;
+}
+
 // What belongs to whom.
 
 bool ChannelRelay::seek_own(Child& child) {
-  settle_owned();
-  child.next_own = std::max({child.next_own, unowned_, child.cursor});
+  owned_.forget_before(ring_.begin());
+  child.next_own = std::max({child.next_own, owned_.first_free(), child.cursor});
   while (child.next_own < ring_.end() &&
          (owned_.contains(child.next_own) || !may_have(child, ring_.at(child.next_own)))) {
     ++child.next_own;
   }
   return child.next_own < ring_.end();
-}
-
-void ChannelRelay::own(std::uint64_t place) {
-  if (place >= unowned_) owned_.insert(place);
-  settle_owned();
-}
-
-void ChannelRelay::settle_owned() {
-  if (unowned_ < ring_.begin()) {
-    unowned_ = ring_.begin();
-    owned_.erase(owned_.begin(), owned_.lower_bound(unowned_));
-  }
-  while (!owned_.empty() && *owned_.begin() == unowned_) {
-    owned_.erase(owned_.begin());
-    ++unowned_;
-  }
 }
 
 void ChannelRelay::note_drained(Time now, Child& child) {
@@ -226,21 +245,6 @@ void ChannelRelay::pass_over_ring(Time now, Child& child) {
   child.cursor = ring_.end();
   child.moved_at = now;
   grant_upstreams(now);
-}
-
-void ChannelRelay::drop_needless(Child& child) {
-  const auto has_enough = [&](std::uint32_t block) {
-    return child.need.complete.contains(block) || child.need.held_of(block) == spindle::bulk::kEnough;
-  };
-  std::uint32_t missing = child.need.complete.first_missing();
-  while (missing < child.stream->below && has_enough(missing)) missing = child.need.complete.first_missing(missing + 1);
-  if (missing >= child.stream->below) return end_stream(child);
-  while (!child.own.empty() && has_enough(child.own.front().block)) {
-    own_bytes_ -= child.own.front().bytes.size();
-    child.own.pop_front();
-    refill(child);
-  }
-  if (child.own.empty() && child.stream->is_over) end_stream(child);
 }
 
 }  // namespace spindled

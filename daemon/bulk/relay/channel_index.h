@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "daemon/bulk/relay_output.h"
+#include "daemon/bulk/relay/relay_output.h"
 #include "libclient/bulk/block_index.h"
 #include "libclient/bulk/bulk_frames.h"
 

@@ -1,4 +1,4 @@
-#include "daemon/bulk/received_symbols.h"
+#include "daemon/bulk/relay/received_symbols.h"
 
 #include <utility>
 

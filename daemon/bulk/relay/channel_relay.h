@@ -1,7 +1,6 @@
 // The way of one channel's symbols through a daemon.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -13,21 +12,17 @@
 
 #include "daemon/base/driver.h"
 #include "daemon/base/time.h"
-#include "daemon/bulk/channel_index.h"
-#include "daemon/bulk/peer_window.h"
-#include "daemon/bulk/received_symbols.h"
-#include "daemon/bulk/relay_output.h"
-#include "daemon/bulk/symbol_ring.h"
-#include "libclient/bulk/bulk_frames.h"
-#include "libclient/bulk/rate_meter.h"
+#include "daemon/bulk/relay/channel_index.h"
+#include "daemon/bulk/relay/owned_places.h"
+#include "daemon/bulk/relay/parties.h"
+#include "daemon/bulk/relay/patience.h"
+#include "daemon/bulk/relay/peer_window.h"
+#include "daemon/bulk/relay/received_symbols.h"
+#include "daemon/bulk/relay/relay_output.h"
+#include "daemon/bulk/relay/ring_size.h"
+#include "daemon/bulk/relay/symbol_ring.h"
 
 namespace spindled {
-
-/// A mark as it is given to a child: libclient/bulk/bulk_frames.h.
-struct RelayedMark {
-  std::uint64_t mark = 0;
-  std::uint32_t bound = 0;
-};
 
 /// Relays one channel: no socket, and no knowledge of the content. Connections are of three kinds, and one can be all
 /// of them: *upstreams* bring symbols to relay, *children* are given them, and *holders* are local clients that have
@@ -229,17 +224,11 @@ class ChannelRelay {
   static constexpr Duration kRepeat = 1s;
   /// A child that has not said so long that it has a mark is not waited for.
   static constexpr Duration kMarkPatience = 2s;
-  /// How often the ring is sized.
-  static constexpr Duration kSizeInterval = 50ms;
-  static constexpr std::size_t kRingBytesMin = 1u << 20;
-  static constexpr std::size_t kRingBytesMax = 16u << 20;
   /// A holder that has been asked for symbols, and has sent none for so long, is asked for what others have only where
   /// these have not got it either.
   static constexpr Duration kHolderSilence = 3s;
   /// A child that has taken nothing so long, though there was something for it, is not waited for.
   static constexpr Duration kStalled = 250ms;
-  /// For so long the fastest child may wait for others, once it has not done so for 200 times as long.
-  static constexpr Duration kPatience = 10ms;
   static constexpr Duration kStreamPatience = 20ms;
   /// How often a child is asked what it lacks, at most.
   static constexpr Duration kMarkInterval = 20ms;
@@ -266,138 +255,112 @@ class ChannelRelay {
  private:
   using Need = spindle::bulk::Need;
 
-  struct Upstream {
-    bool is_source = false;
-    bool has_sent = false;
-    std::uint64_t owed = 0;  // symbols that were granted and have not come
-    std::uint64_t seen = 0;  // the latest of its marks that all children have
-    Duration round_trip{};
-    Time heard_at{};  // or since when it owes something
-  };
-  struct Peer {
-    PeerWindow window{};
-    std::set<std::uint32_t> blocks{};  // that are not complete here, and of which it has given something
-    bool is_suspect = false;
-  };
-  /// A mark of an upstream.
-  struct PassingMark {
-    std::uint64_t sequence = 0;  // of all that have come, from 1
-    std::uint64_t place = 0;     // in the ring: it comes before that symbol
-    ConnectionId upstream{};
-    RelayedMark mark;
-    Time come_at{};
-  };
-  struct Stream {
-    ConnectionId holder{};
-    std::uint8_t number = 0;
-    std::uint64_t owed = 0;
-    bool is_over = false;   // the holder has sent all; what is in `own` is left
-    bool is_alone = false;  // the child takes nothing from the ring meanwhile
-    Time begun_at{};
-    std::uint32_t below = 0;  // it is for blocks below this one
-    bool has_come = false;    // something, since that was looked at
-    std::optional<Time> silent_since{};
-  };
-  /// A mark that a child was given.
-  struct GivenMark {
-    std::uint64_t number = 0;
-    std::uint32_t bound = 0;
-    std::uint64_t sequence = 0;  // of the upstream's mark that it hands on; 0: it is this relay's
-  };
-  struct Child {
-    std::string daemon{};      // empty: a local client
-    bool is_peer = false;      // a peer receiver
-    std::uint64_t cursor = 0;  // in the ring
-    // It has been given whatever lies in the ring from this place up to its cursor, but for blocks that it had, and has
-    // lost nothing of that. Of one that has peers, which is not given all, it says nothing.
-    std::uint64_t has_all_from = 0;
-    // Of one that is meshed: the next place that may belong to it, and those that do and lie ahead of its cursor.
-    std::uint64_t next_own = 0;
-    std::set<std::uint64_t> ahead{};
-    double drained = 0;        // the part of the time, lately, in which nothing could belong to it,
-    Time drained_at{};         // until then
-    std::uint64_t taken = 0;   // the place behind the last that it was given
-    Time moved_at{};           // when its cursor last did
-    std::uint64_t credit = 0;  // symbols that it has room for
-    Need need{};
-    bool has_asked = false;           // a need has come
-    Time need_at{};                   // when it came,
-    std::optional<Need> next_need{};  // and one that has come too soon behind it
-    std::uint32_t behind_below = 0;   // it has missed something of blocks below this one, or may have
-    std::uint64_t last_mark = 0;
-    Time marked_at{};                            // when it was given the last one that is this relay's
-    std::uint64_t has_sequence = 0;              // it has the upstreams' marks up to here
-    std::uint64_t given_sequence = 0;            // or was given them
-    std::deque<GivenMark> marks{};               // that it has not said that it has
-    std::optional<std::uint32_t> known_below{};  // what it lacks below this block is lost
-    std::optional<Stream> stream{};
-    std::deque<RelayedSymbol> own{};  // of its stream
-    bool is_turn_of_ring = false;
-    std::uint64_t given = 0;
-    std::uint64_t missed = 0;
-    spindle::bulk::RateMeter meter{};  // of what it is given
-
-    bool is_meshed() const { return need.meshed && !is_peer; }
-    /// How far it is.
-    std::uint64_t front() const { return is_meshed() ? std::max(cursor, next_own) : cursor; }
-    /// Whether it lacks something that it will not get in passing.
-    bool is_behind() const { return need.complete.first_missing() < behind_below; }
-    /// Who lacks little, and keeps up while it is given that, is in step again afterwards. Otherwise it gets what it
-    /// lacks alone, unless it is others below it who lack it.
-    bool takes_from_ring() const { return !stream || !stream->is_alone || need.lost; }
-  };
-  struct Holder {
-    bool is_source = false;  // has whatever there is
-    spindle::bulk::BlockSet complete{};
-    /// What it had, or had begun, when it came, until it is complete.
-    spindle::bulk::BlockSet came_with{};
-    std::array<bool, 256> streams{};
-    std::optional<Time> silent_at{};  // it had not sent what a stream asked of it then, and has sent nothing since
-  };
+  /// A plan of the tree, as far as it says to whom symbols may go.
   struct Plan {
     std::uint8_t generation = 0;
     std::set<std::string, std::less<>> below;
   };
 
-  /// From now on it is remembered what has come, the ring's content included.
-  void may_come_twice(Time now);
-  /// What was sent until now may come twice until a ring later.
-  void wait_for_a_ring() { once_from_ = ring_.end() + ring_.capacity(); }
-  /// What the ring has of blocks that somebody below lacks has come.
-  void remember_ring(Time now);
-  /// Upstreams were told that something is lost, or (`is_more_wanted`) that somebody lacks what nobody lacked: they
-  /// send it anew, and the ring may have it still.
-  void note_asked_again(Time now, bool is_more_wanted);
-  /// What was not here before. Gives the place in the ring to which it went when it has come before.
-  std::optional<std::uint64_t> note_received(Time now, mesh::SymbolId symbol);
+  // The way of a symbol: channel_relay.cpp.
+
+  void push(Time now, RelayedSymbol symbol);
+  bool may_have(const relay::Child& child, const RelayedSymbol& symbol) const;
+  /// Whether it was given the same symbol when that came before, as where a peer was earlier than the tree.
+  static bool was_given_before(const relay::Child& child, const RelayedSymbol& symbol);
+  /// Moves the cursor to what the child may have and lacks, if there is any.
+  bool seek(Time now, relay::Child& child);
+  RelayedSymbol take(Time now, relay::Child& child, std::uint64_t place);
+  void note_overwritten(Time now, relay::Child& child);
+  /// It has not got all of what came until now.
+  void miss(relay::Child& child);
+  /// All children, where something that the source has sent may have been lost on its former connection.
+  void miss_gap();
+  /// The source goes on with that block, or has come to the end before it: who lacks something of those that it has
+  /// passed over has missed it.
+  void note_live(std::uint32_t block);
+  void take_need(Time now, ConnectionId from, relay::Child& child, Need need);
+  void size_ring(Time now);
+  std::uint8_t latest_generation() const { return plans_.empty() ? std::uint8_t{0} : plans_.back().generation; }
+
+  // What has been lost, and who has it: channel_relay_streams.cpp.
+
+  /// A local client says what it has: it is a holder of that, or none any more.
+  void note_holder(ConnectionId id, const Need& need);
+  void remove_holder(ConnectionId id);
+  /// A holder has blocks that have not come through this relay: nobody else is going to get them in passing.
+  void note_brought(ConnectionId holder, const spindle::bulk::BlockSet& blocks);
+  /// Blocks that it came with, in whole or in part, and has whole now, are asked for above no more, though others may
+  /// have got only a part of them in passing: these have missed the rest.
+  void note_came_with(ConnectionId id, relay::Holder& holder);
+
+  /// The mark that the child is to have before anything else, if there is one.
+  std::optional<relay::GivenMark> due_mark(Time now, ConnectionId id, const relay::Child& child) const;
+  const relay::PassingMark* passing_mark(const relay::Child& child) const;
+  /// Whether a holder has what it lacks, and it is not known yet what of that is lost.
+  bool is_to_be_asked(ConnectionId id, const relay::Child& child) const;
+  /// Below which block nothing is to be given to the child in passing.
+  std::uint32_t bound_of(const relay::Child& child) const;
+  /// Where it has got all there is for it, and has been asked not long ago: it is asked once it may be.
+  void wake_for_mark(Time now, ConnectionId id, const relay::Child& child);
+  void marks_seen(relay::Child& child);
+  /// Which marks of upstreams all children have now.
+  void settle_marks(Time now);
+
+  void serve_all();
+  /// A stream for a child that is behind, where it is known what it lacks, and a holder has something of that.
+  void serve(ConnectionId id, relay::Child& child);
+  /// Whether it lacks so much that it is not in step again in a while.
+  bool is_far_behind(const relay::Child& child) const;
+  /// One that has something of what is lost for the child, and a stream left; rather one that is not silent.
+  std::map<ConnectionId, relay::Holder>::iterator find_holder_for(ConnectionId id, const relay::Child& child);
+  bool has_holder_for(ConnectionId id, const relay::Child& child) const;
+  /// Not a silent one that owes a stream already, or while a parent gives what it has.
+  bool may_serve(const relay::Holder& holder) const;
+  static bool has_for(const relay::Holder& holder, const relay::Child& child, std::uint32_t below);
+  void symbol_of_stream_received(ConnectionId from, std::uint8_t stream, RelayedSymbol symbol);
+  void refill(relay::Child& child);
+  /// What its stream has brought of blocks of which others have given it enough meanwhile.
+  void drop_needless(relay::Child& child);
+  /// Ends streams of holders that send nothing, where others have the same.
+  void look_after_streams(Time now);
+  void end_stream(relay::Child& child);
+
+  // Upstreams, what they are granted, and what they are told: channel_relay_upwards.cpp.
+
+  std::optional<ConnectionId> source() const;
+  /// Whether there is an upstream other than the source.
+  bool has_parent() const;
+  static bool is_silent(Time now, const relay::Upstream& upstream) {
+    return !upstream.is_source && upstream.owed > 0 && now - upstream.heard_at >= kSilence;
+  }
+  /// Grants upstreams what the ring has room for.
+  void grant_upstreams(Time now);
+  /// The place up to which nothing of the ring is needed for the pace.
+  std::uint64_t consumed(Time now) const;
+  /// How many symbols there may be ahead of the child that is furthest. The rest of the ring is for others: what they
+  /// have yet to take is not overwritten at once.
+  std::uint64_t ahead_max() const;
+  bool is_waiting_for_others(Time now, std::uint64_t coming);
+  /// What all children that move have passed.
+  std::uint64_t passed_by_all(Time now) const;
+  /// Whether it could be given more of its stream, which has only just begun, than the source sends.
+  bool is_held_up_by_source(Time now, const relay::Child& child) const;
+
+  enum class Telling : std::uint8_t { news, regularly };
+  void tell_needs(Time now, Telling telling);
+  /// Which blocks the source may pass over.
+  void tell_source();
+  /// Whether somebody who has asked lacks what the source sends next.
+  bool is_live_wanted() const;
+  /// Whether somebody who is going to ask has not yet.
+  bool lacks_somebody() const;
+
+  // Peers: channel_relay_peers.cpp.
+
+  std::optional<bool> symbol_of_peer_received(Time now, ConnectionId from, RelayedSymbol symbol);
   /// The tree has brought what lies, or lay, at that place in the ring.
   void note_overtaken(std::uint64_t former);
-  /// Whether it is: for as long as there are several that send, and until a ring later nothing has come twice.
-  bool remembers();
-  bool may_have(const Child& child, const RelayedSymbol& symbol) const;
-  /// Whether it was given the same symbol when that came before, as where a peer was earlier than the tree.
-  static bool was_given_before(const Child& child, const RelayedSymbol& symbol);
-  /// Moves the cursor to what the child may have and lacks, if there is any.
-  bool seek(Time now, Child& child);
-  void note_overwritten(Time now, Child& child);
-  /// The same of what belongs to nobody.
-  bool seek_own(Child& child);
-  /// From now on the place belongs to a meshed child.
-  void own(std::uint64_t place);
-  void settle_owned();
-  /// Before anything changes: whether there is something that may belong to the child.
-  void note_drained(Time now, Child& child);
-  void note_drained(Time now);  // of all that are meshed
-  /// Whether there has been nothing for a while.
-  bool is_drained(Time now, Child& child);
-  /// Whether the source is here and has sent everything: nobody who is meshed needs what others own.
-  bool is_source_done() const;
-  /// What the child has not got of the ring it has missed.
-  void pass_over_ring(Time now, Child& child);
-  RelayedSymbol take(Time now, Child& child, std::uint64_t place);
-  std::optional<bool> symbol_of_peer_received(Time now, ConnectionId from, RelayedSymbol symbol);
-  void note_useless(Peer& peer);
-  void push(Time now, RelayedSymbol symbol);
+  void note_useless(relay::Peer& peer);
   /// Grants peer senders what they may have on their way: together no more than what is lacking.
   void grant_peers(Time now);
   std::uint32_t symbols_of(std::uint32_t block) const;
@@ -408,131 +371,80 @@ class ChannelRelay {
   /// What is told to peer senders. Of blocks of which enough has come they are to give no more.
   Need need_of_peers(const Need& need) const;
   /// What the child had of a block it has thrown away: some of it was wrong.
-  void note_wrong_blocks(const Child& child, const Need& need);
-  void take_need(Time now, ConnectionId from, Child& child, spindle::bulk::Need need);
-  void symbol_of_stream_received(ConnectionId from, std::uint8_t stream, RelayedSymbol symbol);
-  void miss(Child& child);
-  /// A local client says what it has: it is a holder of that, or none any more.
-  void note_holder(ConnectionId id, const spindle::bulk::Need& need);
-  /// A holder has blocks that have not come through this relay: nobody else is going to get them in passing.
-  void note_brought(ConnectionId holder, const spindle::bulk::BlockSet& blocks);
-  /// Blocks that it came with, in whole or in part, and has whole now, are asked for above no more, though others may
-  /// have got only a part of them in passing: these have missed the rest.
-  void note_came_with(ConnectionId id, Holder& holder);
-  void remove_holder(ConnectionId id);
-  /// All children, where something that the source has sent may have been lost on its former connection.
-  void miss_gap();
-  /// The source goes on with that block, or has come to the end before it: who lacks something of those that it has
-  /// passed over has missed it.
-  void note_live(std::uint32_t block);
+  void note_wrong_blocks(const relay::Child& child, const Need& need);
 
-  // Marks.
-  /// The mark that the child is to have before anything else, if there is one.
-  std::optional<GivenMark> due_mark(Time now, ConnectionId id, const Child& child) const;
-  /// Whether a holder has what it lacks, and it is not known yet what of that is lost.
-  bool is_to_be_asked(ConnectionId id, const Child& child) const;
-  /// Where it has got all there is for it, and has been asked not long ago: it is asked once it may be.
-  void wake_for_mark(Time now, ConnectionId id, const Child& child);
-  const PassingMark* passing_mark(const Child& child) const;
-  /// Below which block nothing is to be given to the child in passing.
-  std::uint32_t bound_of(const Child& child) const;
-  void marks_seen(Child& child);
-  /// Which marks of upstreams all children have now.
-  void settle_marks(Time now);
+  /// What was not here before. Gives the place in the ring to which it went when it has come before.
+  std::optional<std::uint64_t> note_received(Time now, mesh::SymbolId symbol);
+  /// From now on it is remembered what has come, the ring's content included.
+  void may_come_twice(Time now);
+  /// What was sent until now may come twice until a ring later.
+  void wait_for_a_ring() { once_from_ = ring_.end() + ring_.capacity(); }
+  /// What the ring has of blocks that somebody below lacks has come.
+  void remember_ring(Time now);
+  /// Upstreams were told that something is lost, or (`is_more_wanted`) that somebody lacks what nobody lacked: they
+  /// send it anew, and the ring may have it still.
+  void note_asked_again(Time now, bool is_more_wanted);
+  /// Whether it is remembered: for as long as there are several that send, and until a ring later nothing has come
+  /// twice.
+  bool remembers();
 
-  // Streams.
-  bool has_holder_for(ConnectionId id, const Child& child) const;
-  /// Not a silent one that owes a stream already, or while a parent gives what it has.
-  bool may_serve(const Holder& holder) const;
-  /// Whether there is an upstream other than the source.
-  bool has_parent() const;
-  /// One that has something of what is lost for the child, and a stream left; rather one that is not silent.
-  std::map<ConnectionId, Holder>::iterator find_holder_for(ConnectionId id, const Child& child);
-  /// Ends streams of holders that send nothing, where others have the same.
-  void look_after_streams(Time now);
-  static bool has_for(const Holder& holder, const Child& child, std::uint32_t below);
-  void serve_all();
-  /// Whether it lacks so much that it is not in step again in a while.
-  bool is_far_behind(const Child& child) const;
-  /// A stream for a child that is behind, where it is known what it lacks, and a holder has something of that.
-  void serve(ConnectionId id, Child& child);
-  void end_stream(Child& child);
-  void refill(Child& child);
-  /// What its stream has brought of blocks of which others have given it enough meanwhile.
-  void drop_needless(Child& child);
-
-  // Upwards.
-  /// Grants upstreams what the ring has room for.
-  void grant_upstreams(Time now);
-  static bool is_silent(Time now, const Upstream& upstream) {
-    return !upstream.is_source && upstream.owed > 0 && now - upstream.heard_at >= kSilence;
-  }
-  std::uint64_t consumed(Time now) const;
-  /// How many symbols there may be ahead of the child that is furthest. The rest of the ring is for others: what they
-  /// have yet to take is not overwritten at once.
-  std::uint64_t ahead_max() const;
-  /// What all children that move have passed.
-  std::uint64_t passed_by_all(Time now) const;
-  /// Whether it could be given more of its stream, which has only just begun, than the source sends.
-  bool is_held_up_by_source(Time now, const Child& child) const;
-  bool is_waiting_for_others(Time now, std::uint64_t coming);
-  std::optional<ConnectionId> source() const;
-  bool lacks_somebody() const;
-  /// Whether somebody who has asked lacks what the source sends next.
-  bool is_live_wanted() const;
-  /// Which blocks it may pass over.
-  void tell_source();
-  enum class Telling : std::uint8_t { news, regularly };
-  void tell_needs(Time now, Telling telling);
-  void size_ring(Time now);
-  std::uint8_t latest_generation() const { return plans_.empty() ? std::uint8_t{0} : plans_.back().generation; }
+  /// Moves to the next place that belongs to nobody and may be the child's, if there is any.
+  bool seek_own(relay::Child& child);
+  /// Before anything changes: whether there is something that may belong to the child.
+  void note_drained(Time now, relay::Child& child);
+  void note_drained(Time now);  // of all that are meshed
+  /// Whether there has been nothing for a while.
+  bool is_drained(Time now, relay::Child& child);
+  /// Whether the source is here and has sent everything: nobody who is meshed needs what others own.
+  bool is_source_done() const;
+  /// What the child has not got of the ring it has missed.
+  void pass_over_ring(Time now, relay::Child& child);
 
   RelayOutput& output_;
   std::uint32_t symbol_bytes_;
   std::uint32_t symbols_of_block_;
-  SymbolRing ring_;
-  std::uint64_t stream_window_;  // symbols
-  std::map<ConnectionId, Upstream> upstreams_;
-  std::map<ConnectionId, Peer> peers_;  // that send
-  PeerTrials trials_;
-  bool is_meshed_ = false;
-  bool has_enough_news_ = false;  // of a block of which there is enough, that is not told to peers
-  std::map<ConnectionId, Child> children_;
-  std::map<ConnectionId, Holder> holders_;
-  std::deque<Plan> plans_;  // the latest is last
-  std::deque<PassingMark> marks_;
-  std::uint64_t last_sequence_ = 0;
-  ChannelIndex index_;
-  std::uint32_t blocks_seen_ = 0;  // one more than the last of which an upstream or a holder has brought anything
   std::optional<std::uint32_t> blocks_;
   std::uint32_t symbols_of_last_ = 0;
-  std::uint32_t live_seen_ = 0;  // one more than the last block that the source has sent anything of, or passed over
-  bool is_whole_ = true;         // whatever has come through the ring was all there is from the first block on
+  ChannelIndex index_;
+  RingSize ring_size_;
+  SymbolRing ring_;
+  Time tick_at_ = kNever;
+  Tally tally_;
+
+  std::map<ConnectionId, relay::Upstream> upstreams_;
+  std::map<ConnectionId, relay::Peer> peers_;  // that send
+  std::map<ConnectionId, relay::Child> children_;
+  std::map<ConnectionId, relay::Holder> holders_;
+  std::deque<Plan> plans_;  // the latest is last
+  Awaited awaited_;
+  std::optional<Time> awaits_since_;  // some of them lack
+  bool is_awaiting_ = false;          // and are waited for
+
+  std::uint32_t blocks_seen_ = 0;  // one more than the last of which an upstream or a holder has brought anything
+  std::uint32_t live_seen_ = 0;    // one more than the last block that the source has sent anything of, or passed over
+  bool is_whole_ = true;           // whatever has come through the ring was all there is from the first block on
   bool is_given_from_above_ = false;  // a parent has sent something lately, when that was looked at last
   bool is_live_over_ = false;         // the source is here, and has sent the last block to its end
   bool has_gap_ = false;              // before what it sends next, as it has another connection now
-  std::size_t own_bytes_ = 0;
+
+  std::deque<relay::PassingMark> marks_;
+  std::uint64_t last_sequence_ = 0;  // of these
+  std::uint64_t stream_window_;      // symbols
+  std::size_t own_bytes_ = 0;        // of streams
+
+  Patience patience_;
   std::optional<Need> told_;       // upwards,
   Time told_at_{};                 // then
   std::set<ConnectionId> untold_;  // upstreams that have been told nothing
   spindle::bulk::BlockSet told_source_;
-  Awaited awaited_;
-  std::optional<Time> awaits_since_;  // some of them lack
-  bool is_awaiting_ = false;          // and are waited for
-  Time tick_at_ = kNever;
-  Duration patience_ = kPatience;
-  Time patience_at_{};         // as of then,
-  bool is_patient_ = false;    // when it became less, or more
-  std::uint64_t arrived_ = 0;  // at the last tick, ring_.end()
-  Time sized_at_{};
-  std::size_t ring_bytes_max_ = kRingBytesMax;
-  ReceivedSymbols received_;  // while it is remembered
+
+  PeerTrials trials_;
+  bool is_meshed_ = false;
+  bool has_enough_news_ = false;  // of a block of which there is enough, that is not told to peers
+  ReceivedSymbols received_;      // while it is remembered
   bool is_remembering_ = false;
   std::uint64_t once_from_ = 0;  // the place in the ring from which on nothing comes twice, where one alone sends
-  // Of meshed children: what lies before this place belongs to somebody, and so do these places behind it.
-  std::uint64_t unowned_ = 0;
-  std::set<std::uint64_t> owned_;
-  Tally tally_;
+  OwnedPlaces owned_;            // by meshed children, or given by peers
 };
 
 }  // namespace spindled
