@@ -2,6 +2,6 @@
 
 namespace spindled {
 
-bool TurnWork::is_over() const { return done_ >= max_; }
+bool TurnWork::is_over() const { return done_ + owed_ >= max_; }
 
 }  // namespace spindled

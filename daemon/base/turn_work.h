@@ -39,6 +39,9 @@ class TurnWork {
     checked_ += units;
     done_ += units;
   }
+  /// So many bytes that earlier turns have brought are yet to be written: they count in the next one, so that no more
+  /// is brought than is written.
+  void set_unwritten(std::size_t bytes) { owed_ = bytes / kBytesOfUnit; }
   void end_turn() {
     begin_step();
     last_turn_ = done_;
@@ -54,10 +57,12 @@ class TurnWork {
 
  private:
   static constexpr std::size_t kChecksPart = 10;  // one in so many units
+  static constexpr std::size_t kBytesOfUnit = 1'024;
 
   std::size_t max_;
   std::size_t done_ = 0;
   std::size_t checked_ = 0;  // of these
+  std::size_t owed_ = 0;     // from before this turn
   std::size_t step_began_ = 0;
   std::size_t last_turn_ = 0;
   std::size_t largest_turn_ = 0;

@@ -154,7 +154,8 @@ double MemoryRelief::weight_of(Time now, const Session& session) const {
 }
 
 Error MemoryRelief::reason_for(const Session& session) const {
-  const std::string_view limit = context_.memory.is_full()
+  const std::string_view limit = context_.memory.is_exceeded() ? "more than all memory is used: limits.memory_bytes"
+                                 : context_.memory.is_full()
                                      ? "memory is used up: limits.memory_bytes"
                                      : "the definitions of all clients have a quarter of limits.memory_bytes, which";
   return explain(session.memory(), limit, context_.memory.limit());

@@ -36,10 +36,11 @@ class MemoryRelief {
 
   /// The end of a turn. Whether who waits is worth trying again.
   bool look(Time now);
-  /// Whether somebody is to give up something: memory is full, or too much of it is taken by definitions.
-  bool is_overdrawn() const { return context_.memory.is_full() || has_too_many_definitions(); }
-  /// Those who are to, while that is so: a few, who holds most first.
+  /// Those who are to give up something, as memory is full, or too much of it is taken by definitions: a few, who holds
+  /// most first.
   std::vector<Session*> find_largest(Time now);
+  /// Whether it still is.
+  bool is_to_give_up(Time now, const Session& session) const { return is_overdrawn() && weight_of(now, session) > 0; }
   /// Why one of those is cut off.
   Error reason_for(const Session& session) const;
 
@@ -48,6 +49,7 @@ class MemoryRelief {
   /// Whether there is no room for another large message.
   bool is_crowded() const;
   bool has_too_many_definitions() const;
+  bool is_overdrawn() const { return context_.memory.is_full() || has_too_many_definitions(); }
   /// Whose message goes on. Whether it is another one now.
   bool choose_who_goes_on(Time now);
   double weight_of(Time now, const Session& session) const;

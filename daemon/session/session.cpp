@@ -610,12 +610,20 @@ void Session::note_written(Time now, std::size_t bytes) {
   if (bytes != 0) watch_.note_progress(now);
   const SessionConfig& config = context_.config.session;
   if (queue_.kept_bytes() > config.resume_bytes + config.queue_hard_bytes) {
-    Log(context_.log_sink, "session")
-        .info("client {} from {} cannot come back to this session: {} bytes were written to it and none read of it",
-              name(), peer(), queue_.kept_bytes());
-    queue_.stop_keeping();
+    stop_keeping(fmt::format("{} bytes were written to it and none read of it", queue_.kept_bytes()));
   }
   tell_refused();
+}
+
+void Session::stop_keeping(std::string_view why) {
+  Log(context_.log_sink, "session").info("client {} from {} cannot come back to this session: {}", name(), peer(), why);
+  queue_.stop_keeping();
+}
+
+bool Session::give_up_return() {
+  if (is_detached() || queue_.kept_bytes() == 0) return false;
+  stop_keeping("the daemon has no memory left for what it would have to get again");
+  return true;
 }
 
 std::optional<Error> Session::hold_to_limits(Time now) {

@@ -195,6 +195,9 @@ class Session final {
   /// Drops the oldest messages that wait, of a client with the policy `drop`, but for so many bytes. Whether it has
   /// any.
   bool drop_messages(std::size_t keep);
+  /// Lets go of what the client would have to get again if it came back on another connection, which it cannot from
+  /// then on. Whether there was any.
+  bool give_up_return();
 
   /// Tells the client how many of its messages have entered the network, and how many of its frames have come, where
   /// that is due.
@@ -242,6 +245,7 @@ class Session final {
   /// `has_room`: where the turn has none for what takes long, it is tried again in the next one.
   bool may_go_on(Time now, bool has_room);
 
+  void stop_keeping(std::string_view why);
   Time tell_taken_at() const;
   void tell_taken(Time now);
   void note_frame(Time now, spindle::protocol::ClientFrame type);

@@ -264,13 +264,16 @@ void Sessions::count_memory(Time now, Session& session) {
   if (session.quota().holds_too_much()) timers_.set_earlier(Timer::tick, now + kTick);
 }
 
-void Sessions::hold_to_memory(Time now) {
+void Sessions::hold_to_memory(Time now, bool may_cut_off) {
   for (Session* largest : relief_.find_largest(now)) {
-    if (!relief_.is_overdrawn()) return;
-    const std::size_t packets = context_.memory.is_full() ? largest->drop_feeds() : 0;
+    if (!relief_.is_to_give_up(now, *largest)) continue;  // others have given up enough
+    const bool is_full = context_.memory.is_full();
+    const std::size_t packets = is_full ? largest->drop_feeds() : 0;
     feed_delivery_.count_dropped(packets);
-    const bool drops = packets != 0 || (context_.memory.is_full() && largest->drop_messages(0));
-    if (!drops) {
+    const bool drops = packets != 0 || (is_full && largest->drop_messages(0));
+    if (!drops && is_full && largest->give_up_return()) {
+      sessions_.mark_dirty(*largest);  // it may have waited for room there
+    } else if (!drops && may_cut_off) {
       const Error reason = relief_.reason_for(*largest);
       largest->queue().drop_unwritten();
       close(now, *largest, reason);
@@ -283,7 +286,6 @@ void Sessions::hold_to_memory(Time now) {
 
 void Sessions::flush(Time now) {
   std::vector<SessionId>& dirty = sessions_.dirty();
-  hold_to_memory(now);
   // One that has had its share of a turn and has more waits behind the others.
   while (!dirty.empty() && written_ < kWrittenPerTurn) {
     being_flushed_.swap(dirty);
@@ -292,12 +294,22 @@ void Sessions::flush(Time now) {
     const auto rest = being_flushed_.begin() + static_cast<std::ptrdiff_t>(done);
     if (rest != being_flushed_.end()) dirty.insert(dirty.begin(), rest, being_flushed_.end());
     being_flushed_.clear();
-    hold_to_memory(now);
   }
   written_ = 0;
+  context_.turn.set_unwritten(unwritten_bytes());
+  // What clients would take at once, however much a turn has brought them, is not held against them.
+  hold_to_memory(now, dirty.empty());
   if (relief_.look(now) || admission_.is_room_back()) timers_.set_earlier(Timer::resume, now);
   if (context_.memory.is_short()) timers_.set_earlier(Timer::tick, now + kTick);
   flush_at_ = dirty.empty() ? kNever : now;
+}
+
+std::size_t Sessions::unwritten_bytes() {
+  std::size_t bytes = 0;
+  for (const SessionId id : sessions_.dirty()) {
+    if (const Session* session = sessions_.find(id)) bytes += session->queue().bytes();
+  }
+  return bytes;
 }
 
 void Sessions::flush(Time now, SessionId id) {

@@ -126,8 +126,10 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   void leave_everything(Time now, Session& session);
 
   void count_memory(Time now, Session& session);
+  /// Of those that have had their share of a turn, or none.
+  std::size_t unwritten_bytes();
   /// The end of a turn: who holds most gives up something where there is no memory left.
-  void hold_to_memory(Time now);
+  void hold_to_memory(Time now, bool may_cut_off);
   /// Closes the connection and forgets the session.
   void let_go(Session& session);
   void forget(const Session& session);

@@ -34,6 +34,8 @@ constexpr Duration kRestBound = 120s;
 constexpr Duration kFreshBound = 20s;
 constexpr Duration kContentBound = 120s;
 constexpr Duration kFeedsRest = 7s;
+/// What clients have said just now is with their daemons by then.
+constexpr Duration kHandOver = 20ms;
 /// For who waits no longer what is only late is missing.
 constexpr Duration kPatience = 500ms;
 constexpr Duration kRest = 1s;
@@ -590,8 +592,14 @@ bool Run::await_channels() {
     const std::vector<SimHost*> hosts = sim_.hosts();
     return std::all_of(hosts.begin(), hosts.end(), has_all) && contents_.are_received();
   };
+  if (!any) return true;
   const Duration bound = contents_.empty() ? kFreshBound : kContentBound;
-  return !any || await_unsampled(after_events(is_quiet), bound, "what daemons say of channels");
+  const auto await_quiet = [&] {
+    return await_unsampled(after_events(is_quiet), bound, "what daemons say of channels");
+  };
+  if (!await_quiet()) return false;
+  sim_.run_for(kHandOver);
+  return await_quiet();
 }
 
 /// While something is broken: what is left has brought the contents to all whose daemons run.

@@ -90,6 +90,31 @@ TEST_F(MemoryLimit, ThoseWhoReadNothingCostMoreAndThenGoAndNobodyElseDoes) {
   }
 }
 
+// Safe messages wait for a daemon that has not been heard of, and then come all at once.
+TEST_F(MemoryLimit, WhatOneTurnBringsToMembersWhoReadIsNotHeldAgainstThem) {
+  for (const bool returns : {false, true}) {
+    NodeConfig node;
+    node.memory_bytes_max = 2 * kMiB;
+    node.admission.enabled = false;
+    simulate_cluster(716, Shape::line, 3, node);
+    std::vector<SimClient*> members;
+    for (int i = 0; i < 60; ++i) members.push_back(&add_member(0, "g", {.returns = returns}));
+    add_member(2, "g");
+    SimClient& sender = add(0);
+    sim().network().set_stalled(2, 1, true);
+    for (int i = 0; i < 500; ++i) sender.multicast({"g"}, {.service = Service::safe, .size = 1'000});
+    sim().run_for(300ms);
+    EXPECT_EQ(members[0]->messages(), 0u);
+    sim().network().set_stalled(2, 1, false);
+    sim().run_for(5s);
+    for (const SimClient* member : members) {
+      EXPECT_FALSE(member->is_closed()) << returns;
+      EXPECT_EQ(member->messages(), 500u) << returns;
+    }
+    EXPECT_FALSE(sender.is_closed()) << returns;
+  }
+}
+
 // No other daemon gets these messages, so they are stable at once; but they wait for one that is far.
 TEST_F(MemoryLimit, WhatADaemonsClientsSendEachOtherWaitsForItsPlaceWithinTheWindow) {
   NodeConfig node;

@@ -25,6 +25,12 @@ class Writer : public HistoryWriter<Writer> {
     current().events.push_back({time(second), Closed{static_cast<std::uint16_t>(code), "why"}});
     return *this;
   }
+  Writer& is_closed_beyond_memory(int second) {
+    const std::string text =
+        "it holds 1 bytes of the daemon's memory; more than all memory is used: limits.memory_bytes is 1";
+    current().events.push_back({time(second), Closed{static_cast<std::uint16_t>(Errc::slow_receiver), text}});
+    return *this;
+  }
   Writer& loses_connection(int second) {
     current().ends_untold.push_back(time(second));
     return *this;
@@ -47,6 +53,10 @@ TEST(CheckReading, WhoReadsAllIsNoSlowReceiver) {
   EXPECT_TRUE(Writer().violations().empty());
   EXPECT_TRUE(Writer().is_closed(5, Errc::daemon_stopping).violations().empty()) << "for another reason";
   EXPECT_TRUE(Writer().is_closed(5, Errc::connection_lost).violations().empty()) << "its daemon may be gone";
+}
+
+TEST(CheckReading, BeyondAllMemoryWhoHoldsMostIsCutOff) {
+  EXPECT_TRUE(Writer().is_closed_beyond_memory(5).violations().empty());
 }
 
 TEST(CheckReading, WhoDoesNotReadAllMayBeCutOffFromThenOn) {

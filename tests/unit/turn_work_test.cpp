@@ -26,6 +26,23 @@ TEST(TurnWork, IsOverWhenTheMaximumIsDone) {
   EXPECT_FALSE(turn.is_over());
 }
 
+TEST(TurnWork, WhatIsYetToBeWrittenCountsInTheNextTurn) {
+  TurnWork turn(10);
+  turn.set_unwritten(8 << 10);
+  turn.end_turn();
+  turn.count(1);
+  EXPECT_FALSE(turn.is_over());
+  turn.count(1);
+  EXPECT_TRUE(turn.is_over());
+  turn.set_unwritten(100 << 10);
+  turn.end_turn();
+  EXPECT_TRUE(turn.is_over());
+  turn.set_unwritten(0);
+  turn.end_turn();
+  EXPECT_FALSE(turn.is_over());
+  EXPECT_EQ(turn.largest_turn(), 2u) << "what was done";
+}
+
 TEST(TurnWork, KnowsTheLargestTurnAndTheLargestStep) {
   TurnWork turn(10);
   for (const std::size_t units : {3u, 5u, 4u}) {
