@@ -307,7 +307,8 @@ void Sessions::flush(Time now) {
 std::size_t Sessions::unwritten_bytes() {
   std::size_t bytes = 0;
   for (const SessionId id : sessions_.dirty()) {
-    if (const Session* session = sessions_.find(id)) bytes += session->queue().bytes();
+    const Session* session = sessions_.find(id);
+    if (session != nullptr && !session->marks.blocked) bytes += session->queue().bytes();
   }
   return bytes;
 }

@@ -126,7 +126,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   void leave_everything(Time now, Session& session);
 
   void count_memory(Time now, Session& session);
-  /// Of those that have had their share of a turn, or none.
+  /// Of those that take more, and have had their share of a turn, or none.
   std::size_t unwritten_bytes();
   /// The end of a turn: who holds most gives up something where there is no memory left.
   void hold_to_memory(Time now, bool may_cut_off);
