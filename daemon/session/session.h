@@ -245,6 +245,7 @@ class Session final {
   /// `has_room`: where the turn has none for what takes long, it is tried again in the next one.
   bool may_go_on(Time now, bool has_room);
 
+  /// It cannot come back on another connection from now on. `why` is for the log.
   void stop_keeping(std::string_view why);
   Time tell_taken_at() const;
   void tell_taken(Time now);

@@ -242,8 +242,9 @@ struct History {
   std::vector<ContentHistory> contents;
   std::vector<PeerHistory> peers;
   bool is_undisturbed =
-      false;               // nothing was lost, no daemon ended or stood still, and feeds had all links for themselves
-  Time end = Time::max();  // when it was taken
+      false;  // nothing was lost, no daemon ended or stood still, and feeds had all links for themselves
+  bool is_memory_scarce = false;  // the limit of daemons is far below the least that a configuration file may say
+  Time end = Time::max();         // when it was taken
 };
 
 /// Empty when all is well; otherwise one sentence for each violation, the first kViolationsMax of them.

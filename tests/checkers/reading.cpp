@@ -17,7 +17,7 @@ bool is_beyond_memory(const Closed& closed) {
 
 bool has_read_all(const ClientHistory& client, Time until) { return !client.slow_since || until < *client.slow_since; }
 
-void check_ends(const ClientHistory& client, Violations& violations) {
+void check_ends(const ClientHistory& client, bool is_memory_scarce, Violations& violations) {
   for (const Time at : client.ends_untold) {
     if (!has_read_all(client, at)) continue;
     report(violations, fmt::format("reading: the daemon of {}, which reads all that comes, has ended its connection at "
@@ -28,7 +28,7 @@ void check_ends(const ClientHistory& client, Violations& violations) {
   const Event& end = client.events.back();
   const Closed& closed = std::get<Closed>(end.what);
   if (closed.code != static_cast<std::uint16_t>(Errc::slow_receiver) || !has_read_all(client, end.at)) return;
-  if (is_beyond_memory(closed)) return;
+  if (is_memory_scarce && is_beyond_memory(closed)) return;
   report(violations, fmt::format("reading: {} reads all that comes, and was cut off: {}", client.name, closed.text));
 }
 
@@ -44,7 +44,7 @@ void check_taken(const ClientHistory& client, Violations& violations) {
 Violations check_reading(const History& history, bool at_rest) {
   Violations violations;
   for (const ClientHistory& client : history.clients) {
-    check_ends(client, violations);
+    check_ends(client, history.is_memory_scarce, violations);
     if (at_rest) check_taken(client, violations);
   }
   return violations;

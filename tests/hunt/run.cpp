@@ -646,6 +646,7 @@ void Run::check_properties(bool at_rest) {
   checkers::History history = sim_.history();
   history.contents = contents_.histories();
   history.is_undisturbed = is_undisturbed();
+  history.is_memory_scarce = plan_.memory_bytes != 0;
   for (checkers::PeerHistory& each : history.peers) each.is_undisturbed = contents_.is_undisturbed();
   count_peers(history.peers, outcome_.tally);
   for (const std::string& sentence : checkers::check_all(history, at_rest)) {

@@ -142,24 +142,25 @@ class Shrinker {
     return static_cast<std::size_t>(plan_.steps.rend() - last);
   }
 
+  Duration pause_before(std::size_t i) const {
+    return plan_.steps[i].at - (i == 0 ? Duration() : plan_.steps[i - 1].at);
+  }
+
   /// Longest pauses first: everything behind one moves closer.
   bool reduce_pauses() {
     bool progress = false;
-    const auto pause_before = [](const Plan& plan, std::size_t i) {
-      return plan.steps[i].at - (i == 0 ? Duration() : plan.steps[i - 1].at);
-    };
     for (const Duration longest : {Duration(1ms), Duration(20ms), Duration(300ms)}) {
       Plan candidate = plan_;
       Duration moved{};
       for (std::size_t i = first_that_moves(); i < plan_.steps.size(); ++i) {
-        moved += std::max(pause_before(plan_, i) - longest, Duration());
+        moved += std::max(pause_before(i) - longest, Duration());
         candidate.steps[i].at -= moved;
       }
       if (accept(std::move(candidate))) return true;
     }
     // One by one, halved.
     for (std::size_t i = first_that_moves(); i < plan_.steps.size() && tries_left_ > 0; ++i) {
-      const Duration less = pause_before(plan_, i) / 2us * 1us;
+      const Duration less = pause_before(i) / 2us * 1us;
       if (less < 10ms) continue;
       Plan candidate = plan_;
       for (std::size_t j = i; j < candidate.steps.size(); ++j) candidate.steps[j].at -= less;

@@ -25,6 +25,10 @@ class Writer : public HistoryWriter<Writer> {
     current().events.push_back({time(second), Closed{static_cast<std::uint16_t>(code), "why"}});
     return *this;
   }
+  Writer& has_scarce_memory() {
+    history().is_memory_scarce = true;
+    return *this;
+  }
   Writer& is_closed_beyond_memory(int second) {
     const std::string text =
         "it holds 1 bytes of the daemon's memory; more than all memory is used: limits.memory_bytes is 1";
@@ -56,7 +60,9 @@ TEST(CheckReading, WhoReadsAllIsNoSlowReceiver) {
 }
 
 TEST(CheckReading, BeyondAllMemoryWhoHoldsMostIsCutOff) {
-  EXPECT_TRUE(Writer().is_closed_beyond_memory(5).violations().empty());
+  EXPECT_TRUE(Writer().has_scarce_memory().is_closed_beyond_memory(5).violations().empty());
+  EXPECT_EQ(Writer().has_scarce_memory().is_closed(5, Errc::slow_receiver).violations().size(), 1u) << "there is some";
+  EXPECT_EQ(Writer().is_closed_beyond_memory(5).violations().size(), 1u) << "a daemon with enough is not to say so";
 }
 
 TEST(CheckReading, WhoDoesNotReadAllMayBeCutOffFromThenOn) {

@@ -287,6 +287,8 @@ class ChannelRelay {
   /// A local client says what it has: it is a holder of that, or none any more.
   void note_holder(ConnectionId id, const Need& need);
   void remove_holder(ConnectionId id);
+  /// Whether the source is a holder here.
+  bool is_source_here() const;
   /// A holder has blocks that have not come through this relay: nobody else is going to get them in passing.
   void note_brought(ConnectionId holder, const spindle::bulk::BlockSet& blocks);
   /// Blocks that it came with, in whole or in part, and has whole now, are asked for above no more, though others may

@@ -234,10 +234,7 @@ bool ChannelRelay::is_drained(Time now, Child& child) {
   return child.drained >= kDrained;
 }
 
-bool ChannelRelay::is_source_done() const {
-  return is_live_over_ &&
-         std::any_of(holders_.begin(), holders_.end(), [](const auto& each) { return each.second.is_source; });
-}
+bool ChannelRelay::is_source_done() const { return is_live_over_ && is_source_here(); }
 
 void ChannelRelay::pass_over_ring(Time now, Child& child) {
   miss(child);

@@ -71,6 +71,10 @@ void ChannelRelay::note_came_with(ConnectionId id, Holder& holder) {
   holder.came_with = difference(holder.came_with, holder.complete);
 }
 
+bool ChannelRelay::is_source_here() const {
+  return std::any_of(holders_.begin(), holders_.end(), [](const auto& each) { return each.second.is_source; });
+}
+
 BlockSet ChannelRelay::held() const {
   BlockSet held;
   for (const auto& [id, holder] : holders_) {
@@ -108,8 +112,7 @@ std::uint32_t ChannelRelay::bound_of(const Child& child) const {
   const std::uint64_t next = std::max(child.cursor, ring_.begin());
   if (next < ring_.end()) return ring_.at(next).block;
   // The rest of the last block comes to it anyhow.
-  const bool is_flowing = !is_live_over_ && std::any_of(upstreams_.begin(), upstreams_.end(),
-                                                        [](const auto& each) { return each.second.is_source; });
+  const bool is_flowing = !is_live_over_ && source();
   return is_flowing && blocks_seen_ > 0 ? blocks_seen_ - 1 : blocks_seen_;
 }
 

@@ -180,9 +180,7 @@ Need ChannelRelay::need() const {
     need.begun = furthest(need.begun, client->second.need.begun);
     given_here_from = std::min(given_here_from, client->second.behind_below);
   }
-  const bool is_source_here =
-      std::any_of(holders_.begin(), holders_.end(), [](const auto& each) { return each.second.is_source; });
-  need.lost = !is_source_here && std::any_of(children_.begin(), children_.end(), [&](const auto& each) {
+  need.lost = !is_source_here() && std::any_of(children_.begin(), children_.end(), [&](const auto& each) {
     return !each.second.is_peer && need.complete.first_missing() < std::min(each.second.behind_below, given_here_from);
   });
   std::erase_if(need.begun, [&](const Need::Begun& each) { return need.complete.contains(each.block); });
