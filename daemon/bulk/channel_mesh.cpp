@@ -8,7 +8,28 @@
 
 namespace spindled {
 
+using spindle::bulk::BlockSet;
+
 namespace {
+
+/// So many at most, in order.
+std::vector<BlockSet::Run> longest_runs(const BlockSet& blocks, std::size_t most) {
+  std::vector<BlockSet::Run> runs(blocks.runs().begin(), blocks.runs().end());
+  const auto length = [](const BlockSet::Run& run) { return run.end - run.first; };
+  const std::size_t kept = std::min(runs.size(), most);
+  std::partial_sort(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(kept), runs.end(),
+                    [&](const auto& a, const auto& b) { return length(a) > length(b); });
+  runs.resize(kept);
+  std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return runs;
+}
+
+/// Where the frame says what its sender has.
+std::optional<mesh::Holding> holding_in(const mesh::Frame& frame) {
+  if (const auto* report = std::get_if<mesh::HoldingReport>(&frame)) return report->holding;
+  const auto* answer = std::get_if<mesh::PeerAnswer>(&frame);
+  return answer != nullptr && answer->is_accepted ? std::optional(answer->holding) : std::nullopt;
+}
 
 mesh::MeshOptions options_of(const RelayedChannel& channel) {
   mesh::MeshOptions options;
@@ -33,6 +54,7 @@ ChannelMesh::ChannelMesh(Time now, RelayedChannel& channel, Hops hops, Random ra
       below_(channel.position.below_places),
       random_(random.split()),
       member_(self_, *this, *this, random, options_of(channel)),
+      requests_(random_.split()),
       now_(now),
       check_at_(now) {
   if (channel.position.is_only_child) {
@@ -53,11 +75,20 @@ ChannelMesh::~ChannelMesh() = default;
 void ChannelMesh::frame_received(Time now, std::string_view from, std::uint8_t generation, mesh::Frame frame) {
   now_ = now;
   const std::optional<MemberIndex> member = member_of(from);
-  // By another plan its members are others. What it wants it is given without saying so.
-  if (!member || generation != generation_ || std::holds_alternative<mesh::Wants>(frame)) return;
-  const auto* request = std::get_if<mesh::PeerRequest>(&frame);
-  if (request != nullptr && is_tree_neighbour(*member)) return;
+  // By another plan its members are others.
+  if (!member || generation != generation_) return;
+  auto* wants = std::get_if<mesh::Wants>(&frame);
+  if ((wants != nullptr || std::holds_alternative<mesh::PeerRequest>(frame)) && is_tree_neighbour(*member)) return;
+  if (wants != nullptr) {
+    wants_received(*member, *wants);
+    wants->blocks.clear();  // the relay gives them
+  }
+  const std::optional<mesh::Holding> holding = holding_in(frame);
   member_.frame_received(now, *member, std::move(frame));
+  if (holding && member_.senders().state(*member) == mesh::SenderSet::State::sends) {
+    requests_.holding_received(now, *member, *holding);
+    ask_at_ = std::min(ask_at_, now + mesh::BlockRequests::kTreeDelay);
+  }
   settle(now);
 }
 
@@ -66,6 +97,7 @@ void ChannelMesh::symbol_received(Time now, std::string_view from, mesh::SymbolI
   const std::optional<MemberIndex> member = member_of(from);
   if (!member) return;
   member_.symbol_received(now, *member, symbol, is_useful);
+  if (is_useful) requests_.symbol_received(now, *member, symbol.block);
   const std::optional<ConnectionId> hop = is_useful ? std::nullopt : peer_hop(*member);
   if (!hop || !channel_.relay.is_suspect(*hop)) return;
   check(now);
@@ -109,6 +141,7 @@ void ChannelMesh::stop() {
     if (channel_.relay.is_peer_receiver(*hop)) channel_.relay.remove_child(now_, *hop);
   }
   channel_.relay.set_meshed(now_, false);
+  channel_.relay.set_asked_of_peers(now_, {});
 }
 
 std::optional<MemberIndex> ChannelMesh::member_of(std::string_view daemon) const {
@@ -191,10 +224,11 @@ void ChannelMesh::tick(Time now) {
   now_ = now;
   if (now >= member_.next_deadline()) member_.tick(now);
   if (now >= check_at_) check(now);
+  if (now >= ask_at_) ask_for_blocks(now);
   settle(now);
 }
 
-Time ChannelMesh::next_deadline() const { return std::min(member_.next_deadline(), check_at_); }
+Time ChannelMesh::next_deadline() const { return std::min({member_.next_deadline(), check_at_, ask_at_}); }
 
 void ChannelMesh::check(Time now) {
   check_at_ = now + kCheck;
@@ -247,6 +281,45 @@ void ChannelMesh::leave_useless(Time now) {
   probe_at_ = now + avoided_for_;
 }
 
+void ChannelMesh::wants_received(MemberIndex from, const mesh::Wants& wants) {
+  const std::optional<ConnectionId> hop = peer_hop(from);
+  if (!hop || !member_.receivers().is_peer(from)) return;
+  std::vector<relay::AskedBlock> blocks;
+  for (const mesh::BlockWant& want : wants.blocks) {
+    if (want.fresh == 0 || want.block >= channel_.layout.blocks()) continue;
+    blocks.push_back({want.block, std::min(want.fresh, source_symbols(want.block))});
+  }
+  channel_.relay.blocks_asked(*hop, blocks);
+}
+
+void ChannelMesh::ask_for_blocks(Time now) {
+  ChannelRelay& relay = channel_.relay;
+  const BlockSet lacked = relay.lacked_by_clients();
+  for (const MemberIndex member : requests_.renew(now, lacked)) untold_.insert(member);
+  relay.set_asked_of_peers(now, requests_.asked(now));
+  std::erase_if(untold_, [&](MemberIndex member) { return tell_wants(now, member); });
+  const bool is_behind = intersection(lacked, BlockSet::of_first(relay.blocks_seen())).count() >= mesh::BlockRequests::kLeast;
+  if (requests_.is_idle() && !is_behind) {
+    ask_at_ = now + kCheck;
+    return;
+  }
+  ask_at_ = now + kAsk;
+  // What they have by now they say in answer.
+  for (const MemberIndex member : member_.senders().sending_since(now)) {
+    if (now - asked_at_[member] >= kHoldingAge) tell_wants(now, member);
+  }
+}
+
+bool ChannelMesh::tell_wants(Time now, MemberIndex sender) {
+  if (member_.senders().state(sender) != mesh::SenderSet::State::sends) return true;
+  mesh::Wants wants;
+  wants.holding = holding();
+  for (const std::uint32_t block : requests_.asked_of(sender)) wants.blocks.push_back({block, channel_.relay.lacking(block), {}});
+  if (!member_.tell_wants(now, sender, std::move(wants))) return false;
+  asked_at_[sender] = now;
+  return true;
+}
+
 void ChannelMesh::propose(Time now, const std::vector<MemberIndex>& candidates) {
   if (probe_ && !member_.senders().has(probe_->member)) probe_.reset();
   if (probe_ && now - probe_->since >= kProved) {
@@ -275,9 +348,10 @@ bool ChannelMesh::is_avoided(MemberIndex member) const {
 void ChannelMesh::settle(Time now) {
   ChannelRelay& relay = channel_.relay;
   for (MemberIndex member = 0; member < places_.size(); ++member) {
+    const bool sends = member_.senders().state(member) == mesh::SenderSet::State::sends;
+    if (!sends && requests_.forget(member)) ask_at_ = now;
     const std::optional<ConnectionId> hop = peer_hop(member);
     if (!hop) continue;
-    const bool sends = member_.senders().state(member) == mesh::SenderSet::State::sends;
     if (sends) {
       relay.add_peer_sender(now, *hop);
       relay.set_round_trip(*hop, hops_.round_trip(*hop));
@@ -340,9 +414,9 @@ std::uint32_t ChannelMesh::fresh_symbol(std::uint32_t block) { return source_sym
 
 mesh::Holding ChannelMesh::holding() const {
   mesh::Holding holding;
-  const spindle::bulk::BlockSet complete = channel_.relay.held();
-  for (const spindle::bulk::BlockSet::Run& run : complete.runs()) {
-    if (holding.complete.size() < mesh::Holding::kRunsMax) holding.complete.push_back({run.first, run.end});
+  const BlockSet complete = channel_.relay.held();
+  for (const BlockSet::Run& run : longest_runs(complete, mesh::Holding::kRunsMax)) {
+    holding.complete.push_back({run.first, run.end});
   }
   for (const std::uint32_t block : channel_.relay.received().blocks()) {
     if (complete.contains(block) || holding.begun.size() == mesh::Holding::kBegunMax) continue;

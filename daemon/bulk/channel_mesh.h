@@ -13,6 +13,7 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/random.h"
 #include "daemon/base/time.h"
+#include "daemon/bulk/mesh/block_requests.h"
 #include "daemon/bulk/mesh/mesh_codec.h"
 #include "daemon/bulk/mesh/mesh_member.h"
 
@@ -26,7 +27,8 @@ struct RelayedChannel;
 /// Peers have a place, and are neither the parent nor below this daemon. Who is somebody's peer the member decides: all
 /// that are neighbours in the overlay are asked, and as many others as there may be senders, by chance, as far as they
 /// can be reached (Hops). One whose symbols are useless mostly is done without for a while. What a peer gives is what
-/// comes to it along the tree (ChannelRelay), without being told by `wants`.
+/// comes to it along the tree (ChannelRelay), without being told. Who is far behind asks peers by `wants` for blocks
+/// besides, of which clients there have all (BlockRequests).
 class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
  public:
   /// The connections to other daemons.
@@ -91,6 +93,11 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   static constexpr Duration kAvoidedMax = 40s;
   static constexpr Duration kProved = 4s;
 
+  /// How often senders are told of which blocks all is wanted, while any are, and for how long what they have said of
+  /// theirs holds.
+  static constexpr Duration kAsk = 50ms;
+  static constexpr Duration kHoldingAge = 2500ms;
+
   // mesh::MeshOutput
   void dial(MemberIndex peer) override;
   void close(MemberIndex) override {}
@@ -121,6 +128,12 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   /// Asks those that may give; of those that were left one at a time.
   void propose(Time now, const std::vector<MemberIndex>& candidates);
   void leave_useless(Time now);
+  /// A receiver wants blocks.
+  void wants_received(MemberIndex from, const mesh::Wants& wants);
+  /// Asks senders for whole blocks, where clients here are far behind.
+  void ask_for_blocks(Time now);
+  /// Whether the budget allowed it.
+  bool tell_wants(Time now, MemberIndex sender);
   /// Nothing is asked of it at present.
   bool is_avoided(MemberIndex member) const;
   /// Has the relay send to, and take from, those that are peers by now.
@@ -137,8 +150,12 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   const std::set<MemberIndex> below_;
   Random random_;
   mesh::MeshMember member_;
+  mesh::BlockRequests requests_;
+  std::map<MemberIndex, Time> asked_at_;  // senders that have been told what is wanted of them,
+  std::set<MemberIndex> untold_;          // and those of which something else is wanted since
   Time now_{};
   Time check_at_;
+  Time ask_at_ = kNever;
   std::map<MemberIndex, Time> dialled_;      // members that a hop is waited for to, since then
   std::map<MemberIndex, Time> not_reached_;  // members that are not asked until then
   std::set<MemberIndex> left_;               // as they were of no use

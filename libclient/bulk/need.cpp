@@ -43,6 +43,26 @@ std::uint32_t Need::held_of(std::uint32_t block) const {
   return found != begun.end() && found->block == block ? found->held : 0;
 }
 
+BlockSet settled(const Need& need) {
+  BlockSet blocks = need.complete;
+  for (const Need::Begun& each : need.begun) {
+    if (each.held == kEnough) blocks.add(each.block);
+  }
+  return blocks;
+}
+
+void add_enough(Need& need, const BlockSet& blocks) {
+  const BlockSet enough = difference(blocks, need.complete);
+  if (enough.empty()) return;
+  std::erase_if(need.begun, [&](const Need::Begun& each) { return enough.contains(each.block); });
+  const auto others = static_cast<std::ptrdiff_t>(need.begun.size());
+  for (const BlockSet::Run& run : enough.runs()) {
+    for (std::uint32_t block = run.first; block < run.end; ++block) need.begun.push_back({block, kEnough});
+  }
+  std::inplace_merge(need.begun.begin(), need.begun.begin() + others, need.begun.end(),
+                     [](const Need::Begun& left, const Need::Begun& right) { return left.block < right.block; });
+}
+
 Need merged(const Need& a, const Need& b) {
   Need need;
   need.complete = intersection(a.complete, b.complete);

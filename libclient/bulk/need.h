@@ -46,6 +46,12 @@ struct Need {
   bool operator==(const Need&) const = default;
 };
 
+/// Blocks of which it asks for no more: complete, or enough of them is there.
+BlockSet settled(const Need& need);
+
+/// That there is enough of these, too.
+void add_enough(Need& need, const BlockSet& blocks);
+
 /// What a relay asks of its parent for two of those below it: a block is complete where both have it, and as far begun
 /// as with the one that has less. Blocks can be given where one of them can; somebody is awaited where one of them
 /// awaits somebody. `meshed` and `seen` speak of the one that sends the need alone, and are left to the relay.

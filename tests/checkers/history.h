@@ -218,6 +218,7 @@ struct PeerHistory {
   spindle::bulk::BulkChannelId channel;
   std::vector<std::string> wrong;  // what it gives, and may not (PeerGiving)
   std::uint64_t given = 0;         // to other daemons
+  std::uint64_t wanted = 0;        // blocks, by peers: each as often as that was said
   std::uint64_t symbols = 0;       // that came,
   std::uint64_t of_peers = 0;      // and of these from peers,
   std::uint64_t had_before = 0;    // of which these had come before

@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace spindled::checkers {
 
 void PeerGiving::brought(Symbol symbol) {
   for (auto& [hop, state] : hops_) {
     if (state.is_receiver && !state.was_child) ++state.due[symbol];
   }
+}
+
+void PeerGiving::wanted(Hop hop, std::uint32_t block, std::uint64_t symbols) {
+  std::uint64_t& wanted = hops_[hop].wanted[block];
+  wanted = std::max(wanted, symbols);
 }
 
 std::optional<std::string> PeerGiving::gave(Hop hop, Symbol symbol, bool is_enough) {
@@ -22,6 +29,10 @@ std::optional<std::string> PeerGiving::gave(Hop hop, Symbol symbol, bool is_enou
   if (is_due) --due->second;
   const bool is_first = state.had.insert(symbol).second;
   if (is_due) return std::nullopt;
+  if (const auto wanted = state.wanted.find(symbol.block); wanted != state.wanted.end() && wanted->second > 0) {
+    --wanted->second;
+    return std::nullopt;
+  }
   return is_first ? fmt::format("{} that has not come along the tree since", name)
                   : fmt::format("{} more often than that has come along the tree", name);
 }

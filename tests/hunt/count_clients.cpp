@@ -74,6 +74,7 @@ void count_peers(const std::vector<checkers::PeerHistory>& peers, Tally& tally) 
     if (each.symbols > 0) tally.add("meshes.members");
     tally.add("meshes.symbols", each.symbols);
     tally.add("meshes.symbols of peers", each.of_peers);
+    tally.add("meshes.blocks wanted of peers", each.wanted);
     tally.raise("bytes for a mesh beyond its budget", each.told_at_once);
     if (!each.is_undisturbed) continue;
     tally.raise("symbols of peers that had come before", each.had_before);

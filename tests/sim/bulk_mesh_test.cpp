@@ -202,6 +202,33 @@ TEST_F(BulkMesh, StrangersGiveEachOtherWhatASlowSourceGives) {
   }
 }
 
+/// Whoever has it gives whole blocks to who comes when all is over, from the other end than the source does.
+TEST_F(BulkMesh, WhoComesLateIsGivenWholeBlocksByAll) {
+  constexpr std::size_t kDaemons = 6, kLate = kDaemons - 1;
+  are_dialable_ = true;
+  Duration time[2];
+  std::uint64_t of_source[2];
+  for (const bool has_mesh : {false, true}) {
+    begin(18, kDaemons, has_mesh, true, slow_source(kDaemons, kRate / 4), Shape::star);
+    members_[kLate]->leave("g");
+    id_ = offer(kBytes / 2);
+    await([&] { return all_have(id_, {kLate}); }, 120s, "the content at all members but one");
+    const Time start = sim().now();
+    const std::uint64_t before = counter(0, Counter::bulk_symbols_relayed);
+    add(kLate);
+    await([&] { return bulk_.back()->is_done(id_); }, 120s, "the content at the late one");
+    time[has_mesh ? 1 : 0] = sim().now() - start;
+    of_source[has_mesh ? 1 : 0] = counter(0, Counter::bulk_symbols_relayed) - before;
+  }
+  RecordProperty("tree_ms", static_cast<int>(to_seconds(time[0]) * 1e3));
+  RecordProperty("mesh_ms", static_cast<int>(to_seconds(time[1]) * 1e3));
+  RecordProperty("tree_symbols", static_cast<int>(of_source[0]));
+  RecordProperty("mesh_symbols", static_cast<int>(of_source[1]));
+  RecordProperty("of_no_use", static_cast<int>(of_no_use()));
+  EXPECT_LE(to_seconds(time[1]), 0.4 * to_seconds(time[0]));
+  EXPECT_LE(of_source[1], of_source[0] / 2);
+}
+
 /// One address of two is enough.
 TEST_F(BulkMesh, StrangersWithoutAnAddressDialThoseThatHaveOne) {
   begin(13, 6, true, true, slow_source(6, kRate / 4), Shape::star);

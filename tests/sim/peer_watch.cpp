@@ -113,11 +113,20 @@ void PeerWatch::note_read(const Node& node, StreamRef end, Connection& connectio
   if (is(frame.type, BulkFrame::open) || is(frame.type, BulkFrame::shut)) return note_number(connection.in, frame);
   spindle::Reader reader{frame.begin};
   const bool is_symbol = is(frame.type, BulkFrame::symbol), is_grant = is(frame.type, BulkFrame::grant);
-  if (!is_symbol && !is_grant && !is(frame.type, mesh::FrameType::peer_request)) return;
+  const bool is_wants = is(frame.type, mesh::FrameType::wants);
+  if (!is_symbol && !is_grant && !is_wants && !is(frame.type, mesh::FrameType::peer_request)) return;
   const Channel* channel = channel_of(connection.in, reader);
   if (channel == nullptr) return;
   Watched& watch = watched(*channel);
   if (connection.is_hop) watch.hops.insert(end);
+  if (is_wants && frame.length == frame.begin.size()) {
+    const auto read = mesh::read_frame(mesh::FrameType::wants, frame.begin);
+    const auto* wants = read ? std::get_if<mesh::Wants>(&read->frame) : nullptr;
+    if (wants == nullptr) return;
+    watch.history.wanted += wants->blocks.size();
+    for (const mesh::BlockWant& want : wants->blocks) watch.giving.wanted(end.key(), want.block, want.fresh);
+    return;
+  }
   if (is_symbol) reader.u8();  // the plan
   if (is_symbol || is_grant) {
     if (reader.u8() != bulk::kLiveStream) return;

@@ -45,6 +45,20 @@ TEST_F(CheckPeerGiving, NothingElseIsGiven) {
   EXPECT_THAT(gave(8), Optional(HasSubstr("symbol 8 of block 0 that has not come along the tree since")));
 }
 
+TEST_F(CheckPeerGiving, OfAWantedBlockAsMuchIsGivenAsIsWanted) {
+  giving_.wanted(kPeer, 0, 2);
+  EXPECT_EQ(gave(8), std::nullopt);
+  EXPECT_EQ(gave(9), std::nullopt);
+  EXPECT_THAT(gave(10), Optional(HasSubstr("symbol 10 of block 0 that has not come along the tree since")));
+  giving_.wanted(kPeer, 1, 5);
+  EXPECT_NE(gave(11), std::nullopt) << "of another block";
+  giving_.wanted(kPeer, 0, 1);
+  EXPECT_EQ(gave(12), std::nullopt);
+  EXPECT_EQ(gave(7), std::nullopt) << "it came along the tree";
+  giving_.wanted(kPeer, 0, 1);
+  EXPECT_THAT(gave(13, true), Optional(HasSubstr("it has enough of that block")));
+}
+
 TEST_F(CheckPeerGiving, WhatCameBeforeAPeerWasThereIsNotGiven) {
   giving_.granted(kOther, 100);
   giving_.set_receiver(kOther, true);

@@ -249,11 +249,23 @@ void MeshMember::received(Time now, MemberIndex from, PeerLeave& frame) {
 
 // --- Time ---
 
-void MeshMember::tell_senders(Time now) {
+void MeshMember::renew_credit(Time now) {
   const double budget =
       std::max(options_.control_bytes_per_s, options_.control_part * senders_.rate() * options_.symbol_bytes);
   control_credit_ = std::min(control_credit_ + budget * to_seconds(now - credited_at_), budget * kCreditSeconds);
   credited_at_ = now;
+}
+
+bool MeshMember::tell_wants(Time now, MemberIndex sender, Wants wants) {
+  now_ = now;
+  renew_credit(now);
+  if (control_credit_ < kWantsBesideFilters) return false;
+  send(sender, std::move(wants));
+  return true;
+}
+
+void MeshMember::tell_senders(Time now) {
+  renew_credit(now);
   while (const auto sender = senders_.due(now)) {
     if (control_credit_ < kWantsBesideFilters + kFilterBytesMin) {
       senders_.put_off(*sender, now + kPutOff);

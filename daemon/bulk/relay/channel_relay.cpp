@@ -176,6 +176,7 @@ void ChannelRelay::take_need(Time now, ConnectionId from, Child& child, Need nee
     child.drained_at = now;
   }
   child.need = std::move(need);
+  child.settled = settled(child.need);
   if (!child.is_peer) index_.set_knows(from, child.need.knows_index);
   if (child.need.lost) miss(child);
   // It lacks that itself, and nobody is below it.
@@ -240,6 +241,7 @@ std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) 
   const auto at = children_.find(id);
   if (at == children_.end()) return std::nullopt;
   Child& child = at->second;
+  if (child.is_peer && !child.stream) give_asked_block(id, child);
   const bool takes_from_ring = child.credit > 0 && child.takes_from_ring();
   bool has_in_ring = takes_from_ring && seek(now, child);
   std::uint64_t place = child.cursor;
@@ -262,7 +264,7 @@ std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) 
     if (due->sequence == 0) child.marked_at = now;
     return RelayedMark{due->number, due->bound};
   }
-  if (child.stream && child.is_meshed()) drop_needless(child);
+  if (child.stream && (child.is_meshed() || child.is_peer)) drop_needless(child);
   if (child.credit == 0 || (child.own.empty() && !has_in_ring)) {
     wake_for_mark(now, id, child);
     return std::nullopt;

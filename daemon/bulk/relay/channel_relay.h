@@ -100,6 +100,17 @@ class ChannelRelay {
     const auto found = children_.find(connection);
     return found != children_.end() && found->second.is_peer;
   }
+  /// A peer receiver asks for blocks, in place of what it has asked for before: of each of them clients here have all
+  /// of it is given what it asks for.
+  void blocks_asked(ConnectionId peer, const std::vector<relay::AskedBlock>& blocks);
+  /// Blocks of which local clients lack something that no client here can give.
+  spindle::bulk::BlockSet lacked_by_clients() const;
+  /// Peer senders are asked for these whole: nobody else is to give them.
+  void set_asked_of_peers(Time now, spindle::bulk::BlockSet blocks);
+  /// Of a block that is not complete: so many symbols more, at least.
+  std::uint32_t lacking(std::uint32_t block) const;
+  /// One more than the last block of which an upstream or a holder has brought anything.
+  std::uint32_t blocks_seen() const { return blocks_seen_; }
   bool is_upstream(ConnectionId connection) const { return upstreams_.contains(connection); }
   /// Whether it asks along the tree.
   bool is_child(ConnectionId connection) const {
@@ -313,6 +324,11 @@ class ChannelRelay {
   void serve(ConnectionId id, relay::Child& child);
   /// Whether it lacks so much that it is not in step again in a while.
   bool is_far_behind(const relay::Child& child) const;
+  /// Up to which block a stream for it goes. One that has peers may get later blocks of them meanwhile, and is asked
+  /// what it lacks once more before these.
+  std::uint32_t end_of_stream_for(const relay::Child& child) const;
+  void begin_stream(relay::Child& child, std::map<ConnectionId, relay::Holder>::iterator from, const Need& need,
+                    spindle::bulk::BlockSet::Run blocks, bool is_alone);
   /// One that has something of what is lost for the child, and a stream left; rather one that is not silent.
   std::map<ConnectionId, relay::Holder>::iterator find_holder_for(ConnectionId id, const relay::Child& child);
   bool has_holder_for(ConnectionId id, const relay::Child& child) const;
@@ -366,14 +382,14 @@ class ChannelRelay {
   /// Grants peer senders what they may have on their way: together no more than what is lacking.
   void grant_peers(Time now);
   std::uint32_t symbols_of(std::uint32_t block) const;
-  /// Of a block that is not complete: so many symbols more, at least.
-  std::uint32_t lacking(std::uint32_t block) const;
   /// Of all blocks; where many are not complete no more than that is said.
   std::uint64_t lacking() const;
   /// What is told to peer senders. Of blocks of which enough has come they are to give no more.
   Need need_of_peers(const Need& need) const;
   /// What the child had of a block it has thrown away: some of it was wrong.
   void note_wrong_blocks(const relay::Child& child, const Need& need);
+  /// A stream for the next of the blocks that it has asked for, and that a holder can give.
+  void give_asked_block(ConnectionId peer, relay::Child& child);
 
   /// What was not here before. Gives the place in the ring to which it went when it has come before.
   std::optional<std::uint64_t> note_received(Time now, mesh::SymbolId symbol);
@@ -443,6 +459,8 @@ class ChannelRelay {
   PeerTrials trials_;
   bool is_meshed_ = false;
   bool has_enough_news_ = false;  // of a block of which there is enough, that is not told to peers
+  spindle::bulk::BlockSet asked_of_peers_;
+  bool is_asked_news_ = false;  // of these, that is not told upwards
   ReceivedSymbols received_;      // while it is remembered
   bool is_remembering_ = false;
   std::uint64_t once_from_ = 0;  // the place in the ring from which on nothing comes twice, where one alone sends

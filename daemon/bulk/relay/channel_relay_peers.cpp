@@ -9,8 +9,12 @@
 
 namespace spindled {
 
+using relay::AskedBlock;
 using relay::Child;
+using relay::Holder;
 using relay::Peer;
+using spindle::bulk::BlockSet;
+using spindle::bulk::kBlocksMax;
 using spindle::bulk::kLiveStream;
 using spindle::bulk::Need;
 
@@ -138,19 +142,11 @@ std::uint64_t ChannelRelay::lacking() const {
 Need ChannelRelay::need_of_peers(const Need& need) const {
   Need to_peers = need;
   to_peers.lost = to_peers.awaits = to_peers.meshed = false;
-  to_peers.begun.clear();
-  auto begun = need.begun.begin();
+  BlockSet enough;
   for (const std::uint32_t block : received_.blocks()) {
-    for (; begun != need.begun.end() && begun->block < block; ++begun) to_peers.begun.push_back(*begun);
-    const bool is_told = begun != need.begun.end() && begun->block == block;
-    if (!need.complete.contains(block) && lacking(block) == 0) {
-      to_peers.begun.push_back({block, spindle::bulk::kEnough});
-    } else if (is_told) {
-      to_peers.begun.push_back(*begun);
-    }
-    if (is_told) ++begun;
+    if (lacking(block) == 0) enough.add(block);
   }
-  to_peers.begun.insert(to_peers.begun.end(), begun, need.begun.end());
+  add_enough(to_peers, enough);
   return to_peers;
 }
 
@@ -162,6 +158,64 @@ void ChannelRelay::note_wrong_blocks(const Child& child, const Need& need) {
     for (auto& [id, peer] : peers_) peer.is_suspect = peer.is_suspect || peer.blocks.contains(before.block);
     received_.forget(before.block);
   }
+}
+
+// Whole blocks: what peers ask for, and what they are asked for.
+
+void ChannelRelay::blocks_asked(ConnectionId peer, const std::vector<AskedBlock>& blocks) {
+  const auto at = children_.find(peer);
+  if (at == children_.end() || !at->second.is_peer) return;
+  Child& child = at->second;
+  const auto is_wanted = [&](std::uint32_t block) {
+    return std::any_of(blocks.begin(), blocks.end(), [&](const AskedBlock& each) { return each.block == block; });
+  };
+  if (child.stream && !is_wanted(child.asked.front().block)) end_stream(child);
+  // What has begun goes on: what of it is under way the peer does not count yet.
+  child.asked.resize(child.stream ? 1 : 0);
+  for (const AskedBlock& each : blocks) {
+    if (!child.stream || each.block != child.asked.front().block) child.asked.push_back(each);
+  }
+  output_.may_send(peer);
+}
+
+void ChannelRelay::give_asked_block(ConnectionId id, Child& child) {
+  for (; !child.asked.empty() && !child.stream; child.asked.pop_front()) {
+    const AskedBlock next = child.asked.front();
+    const auto found = std::find_if(holders_.begin(), holders_.end(), [&](const auto& each) {
+      const Holder& holder = each.second;
+      const bool has_it = holder.is_source ? next.block < live_seen_ : holder.complete.contains(next.block);
+      return each.first != id && has_it && may_serve(holder) && holder.free_stream();
+    });
+    if (found == holders_.end() || child.settled.contains(next.block)) continue;
+    Need lacking;
+    lacking.complete.add_run(0, next.block);
+    lacking.complete.add_run(next.block + 1, kBlocksMax);
+    // Who has a part of it gets what others do not give.
+    const std::uint32_t symbols = symbols_of(next.block);
+    if (next.symbols < symbols) lacking.begun.push_back({next.block, symbols - next.symbols});
+    begin_stream(child, found, lacking, {next.block, next.block + 1}, false);
+    return;
+  }
+}
+
+BlockSet ChannelRelay::lacked_by_clients() const {
+  const BlockSet all = BlockSet::of_first(blocks_.value_or(kBlocksMax));
+  BlockSet lacked;
+  for (const auto& [id, child] : children_) {
+    if (child.daemon.empty() && child.has_asked) lacked = united(lacked, difference(all, child.settled));
+  }
+  return difference(lacked, held());
+}
+
+void ChannelRelay::set_asked_of_peers(Time now, BlockSet blocks) {
+  const BlockSet gone = difference(asked_of_peers_, blocks);
+  const bool is_more = !difference(blocks, asked_of_peers_).empty();
+  asked_of_peers_ = std::move(blocks);
+  // That they are complete is told as soon as anything else.
+  if (!is_more && told_ && difference(gone, told_->complete).empty()) return;
+  is_asked_news_ = true;
+  tell_needs(now, Telling::news);
+  grant_peers(now);
 }
 
 // What may come twice.

@@ -18,6 +18,9 @@ namespace {
 
 /// A child that lacks more than so many rings hold is far behind.
 constexpr std::uint64_t kFarBehind = 4;
+/// What a stream brings at most to one that has peers, so many seconds long or so many bytes.
+constexpr std::uint64_t kMeshedSeconds = 1;
+constexpr std::uint64_t kMeshedBytesLeast = 4u << 20;
 
 }  // namespace
 
@@ -31,7 +34,9 @@ void ChannelRelay::add_holder(ConnectionId id, bool is_source) {
 void ChannelRelay::remove_holder(ConnectionId id) {
   if (holders_.erase(id) == 0) return;
   for (auto& [other, child] : children_) {
-    if (child.stream && child.stream->holder == id) end_stream(child);
+    if (!child.stream || child.stream->holder != id) continue;
+    end_stream(child);
+    if (child.is_peer) output_.may_send(other);
   }
 }
 
@@ -161,25 +166,42 @@ void ChannelRelay::serve_all() {
 
 void ChannelRelay::serve(ConnectionId id, Child& child) {
   if (child.stream || !child.known_below || child.is_peer) return;
-  if (child.need.complete.first_missing() >= *child.known_below) child.known_below.reset();
+  if (child.settled.first_missing() >= *child.known_below) child.known_below.reset();
   if (!child.known_below) return;
-  const auto found = find_holder_for(id, child);
-  if (found == holders_.end()) return;
-  auto& [holder_id, holder] = *found;
-  const auto free = std::find(holder.streams.begin() + 1, holder.streams.end(), false);
-  *free = true;
-  child.stream = Stream{holder_id,
-                        static_cast<std::uint8_t>(free - holder.streams.begin()),
-                        0,
-                        false,
-                        is_far_behind(child) && !child.is_meshed() && !holder.silent_at,
-                        child.need_at,
-                        *child.known_below};
+  const auto holder = find_holder_for(id, child);
+  if (holder == holders_.end()) return;
+  const bool is_alone = is_far_behind(child) && !child.is_meshed() && !holder->second.silent_at;
+  const std::uint32_t below = end_of_stream_for(child);
   Need lacking = child.need;
-  lacking.complete.add_run(*child.known_below, spindle::bulk::kBlocksMax);
+  lacking.complete.add_run(below, spindle::bulk::kBlocksMax);
   std::erase_if(lacking.begun, [&](const Need::Begun& each) { return lacking.complete.contains(each.block); });
   child.known_below.reset();
-  output_.send_need(holder_id, child.stream->number, lacking);
+  begin_stream(child, holder, lacking, {0, below}, is_alone);
+}
+
+std::uint32_t ChannelRelay::end_of_stream_for(const Child& child) const {
+  if (!child.is_meshed()) return *child.known_below;
+  const std::uint64_t bytes = kMeshedSeconds * child.meter.rate(child.need_at.time_since_epoch());
+  const std::uint64_t block_bytes = std::uint64_t{symbols_of_block_} * symbol_bytes_;
+  std::uint64_t blocks = std::max(bytes, kMeshedBytesLeast) / block_bytes + 1;
+  std::uint32_t end = 0;
+  while (end < *child.known_below) {
+    const std::uint32_t missing = child.settled.first_missing(end);
+    const std::uint64_t run = child.settled.first_present(missing) - missing;
+    if (blocks <= run) return std::min(missing + static_cast<std::uint32_t>(blocks), *child.known_below);
+    blocks -= run;
+    end = missing + static_cast<std::uint32_t>(run);
+  }
+  return *child.known_below;
+}
+
+void ChannelRelay::begin_stream(Child& child, std::map<ConnectionId, Holder>::iterator from, const Need& need,
+                                BlockSet::Run blocks, bool is_alone) {
+  auto& [holder_id, holder] = *from;
+  const std::uint8_t number = holder.free_stream().value();
+  holder.streams[number] = true;
+  child.stream = Stream{holder_id, number, 0, false, is_alone, child.need_at, blocks};
+  output_.send_need(holder_id, number, need);
   refill(child);
 }
 
@@ -193,7 +215,7 @@ std::map<ConnectionId, Holder>::iterator ChannelRelay::find_holder_for(Connectio
   for (auto each = holders_.begin(); each != holders_.end(); ++each) {
     const Holder& holder = each->second;
     if (each->first == id || !may_serve(holder) || !has_for(holder, child, *child.known_below)) continue;
-    if (std::find(holder.streams.begin() + 1, holder.streams.end(), false) == holder.streams.end()) continue;
+    if (!holder.free_stream()) continue;
     if (!holder.silent_at) return each;
     if (silent == holders_.end() || holder.silent_at < silent->second.silent_at) silent = each;
   }
@@ -214,8 +236,8 @@ bool ChannelRelay::may_serve(const Holder& holder) const {
 }
 
 bool ChannelRelay::has_for(const Holder& holder, const Child& child, std::uint32_t below) {
-  if (holder.is_source) return child.need.complete.first_missing() < below;
-  return has_more(holder.complete, child.need.complete, below);
+  if (holder.is_source) return child.settled.first_missing() < below;
+  return has_more(holder.complete, child.settled, below);
 }
 
 void ChannelRelay::symbol_of_stream_received(ConnectionId from, std::uint8_t stream, RelayedSymbol symbol) {
@@ -246,13 +268,9 @@ void ChannelRelay::refill(Child& child) {
 }
 
 void ChannelRelay::drop_needless(Child& child) {
-  const auto has_enough = [&](std::uint32_t block) {
-    return child.need.complete.contains(block) || child.need.held_of(block) == spindle::bulk::kEnough;
-  };
-  std::uint32_t missing = child.need.complete.first_missing();
-  while (missing < child.stream->below && has_enough(missing)) missing = child.need.complete.first_missing(missing + 1);
-  if (missing >= child.stream->below) return end_stream(child);
-  while (!child.own.empty() && has_enough(child.own.front().block)) {
+  const BlockSet::Run& blocks = child.stream->blocks;
+  if (child.settled.first_missing(blocks.first) >= blocks.end) return end_stream(child);
+  while (!child.own.empty() && child.settled.contains(child.own.front().block)) {
     own_bytes_ -= child.own.front().bytes.size();
     child.own.pop_front();
     refill(child);
@@ -275,11 +293,16 @@ void ChannelRelay::look_after_streams(Time now) {
     if (!stream.silent_since) stream.silent_since = now;
     if (now - *stream.silent_since < kHolderSilence) continue;
     holders_.at(stream.holder).silent_at = now;
+    if (child.is_peer) {
+      end_stream(child);
+      output_.may_send(id);
+      continue;
+    }
     const bool is_elsewhere =
         std::any_of(holders_.begin(), holders_.end(), [&, self = id, &to = child](const auto& each) {
           const bool may_be_asked = !each.second.silent_at || !is_given_from_above_;
           return each.first != self && each.first != stream.holder && may_be_asked &&
-                 has_for(each.second, to, stream.below);
+                 has_for(each.second, to, stream.blocks.end);
         });
     // It is asked once more what it lacks, and served by another one then, those that are silent in turn; or what it
     // lacks is given from above, and the stream is left to tell when the holder is back.
@@ -299,6 +322,8 @@ void ChannelRelay::end_stream(Child& child) {
   for (const RelayedSymbol& symbol : child.own) own_bytes_ -= symbol.bytes.size();
   child.own.clear();
   child.stream.reset();
+  // A peer knows best what it lacks of that block, and asks again.
+  if (child.is_peer && !child.asked.empty()) child.asked.pop_front();
 }
 
 }  // namespace spindled

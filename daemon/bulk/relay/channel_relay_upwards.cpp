@@ -106,7 +106,7 @@ std::uint64_t ChannelRelay::passed_by_all(Time now) const {
 }
 
 bool ChannelRelay::is_held_up_by_source(Time now, const Child& child) const {
-  if (!child.stream || child.stream->is_over || child.need.lost) return false;
+  if (!child.stream || child.stream->is_over || child.is_peer || child.need.lost) return false;
   if (child.stream->owed == 0 || !child.own.empty()) return false;
   const auto holder = holders_.find(child.stream->holder);
   return holder != holders_.end() && holder->second.is_source && now - child.stream->begun_at < kStreamPatience;
@@ -133,8 +133,9 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
   const bool is_more_wanted = told_ && has_more(told_->complete, news.complete, spindle::bulk::kBlocksMax);
   const bool is_newly_lost = told_ && news.lost && !told_->lost;
   const bool is_enough_news = std::exchange(has_enough_news_, false);
+  const bool is_asked_news = std::exchange(is_asked_news_, false);
   const bool is_urgent =
-      !untold_.empty() || !told_ || is_more_wanted || is_newly_lost || news.awaits != told_->awaits ||
+      !untold_.empty() || is_asked_news || !told_ || is_more_wanted || is_newly_lost || news.awaits != told_->awaits ||
       news.meshed != told_->meshed ||
       (!peers_.empty() && (is_enough_news || has_more(news.complete, told_->complete, spindle::bulk::kBlocksMax)));
   const Duration since = now - told_at_;
@@ -143,6 +144,7 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
   for (const auto& [id, upstream] : upstreams_) {
     if (upstream.is_source) continue;
     Need to_it = news;
+    add_enough(to_it, asked_of_peers_);
     to_it.seen = upstream.seen;
     output_.send_need(id, kLiveStream, to_it);
   }
@@ -249,10 +251,11 @@ bool ChannelRelay::has_parent() const {
 std::optional<Time> ChannelRelay::silent_since(ConnectionId id) const {
   Duration later{};
   if (told_ && blocks_) {
-    const auto has_enough = [](const Need::Begun& each) { return each.held == spindle::bulk::kEnough; };
-    const auto enough = std::count_if(told_->begun.begin(), told_->begun.end(), has_enough);
-    const bool is_enough = told_->complete.count() + static_cast<std::uint32_t>(enough) >= *blocks_;
-    if (is_enough && (tally_.of_peers == 0 || enough == 0)) return std::nullopt;
+    const BlockSet here = settled(*told_);
+    const bool is_enough = here.count() >= *blocks_;
+    const bool is_complete = told_->complete.count() >= *blocks_;
+    if (is_enough && (tally_.of_peers == 0 || is_complete)) return std::nullopt;
+    if (!asked_of_peers_.empty() && united(here, asked_of_peers_).count() >= *blocks_) return std::nullopt;
     // Peers may have given all of that before its parent, which alone gives the hashes.
     if (is_enough) later = kHashPatience;
   }

@@ -54,6 +54,12 @@ struct Holder {
   spindle::bulk::BlockSet came_with{};
   std::array<bool, 256> streams{};
   std::optional<Time> silent_at{};  // it had not sent what a stream asked of it then, and has sent nothing since
+
+  /// The number of one that is for children, and nobody has.
+  std::optional<std::uint8_t> free_stream() const {
+    const auto free = std::find(streams.begin() + 1, streams.end(), false);
+    return free == streams.end() ? std::nullopt : std::optional(static_cast<std::uint8_t>(free - streams.begin()));
+  }
 };
 
 /// What a holder gives one child alone.
@@ -64,9 +70,16 @@ struct Stream {
   bool is_over = false;   // the holder has sent all; what is in `own` is left
   bool is_alone = false;  // the child takes nothing from the ring meanwhile
   Time begun_at{};
-  std::uint32_t below = 0;  // it is for blocks below this one
+  spindle::bulk::BlockSet::Run blocks{};  // that it is for, as far as they are lacking
   bool has_come = false;    // something, since that was looked at
   std::optional<Time> silent_since{};
+};
+
+/// A block that a peer asks for whole, or for so many more symbols of it than it has.
+struct AskedBlock {
+  std::uint32_t block = 0;
+  std::uint32_t symbols = 0;
+  bool operator==(const AskedBlock&) const = default;
 };
 
 /// A mark of an upstream, on its way through the ring.
@@ -102,6 +115,7 @@ struct Child {
   Time moved_at{};           // when its cursor last did
   std::uint64_t credit = 0;  // symbols that it has room for
   spindle::bulk::Need need{};
+  spindle::bulk::BlockSet settled{};               // blocks of which it needs no more by that: complete, or soon
   bool has_asked = false;                          // a need has come
   Time need_at{};                                  // when it came,
   std::optional<spindle::bulk::Need> next_need{};  // and one that has come too soon behind it
@@ -114,6 +128,7 @@ struct Child {
   std::optional<std::uint32_t> known_below{};  // what it lacks below this block is lost
   std::optional<Stream> stream{};
   std::deque<RelayedSymbol> own{};  // of its stream
+  std::deque<AskedBlock> asked{};   // of a peer; the first one is that of its stream, where it has one
   bool is_turn_of_ring = false;
   std::uint64_t given = 0;
   std::uint64_t missed = 0;
