@@ -76,6 +76,7 @@ std::string to_text(const Summary& summary) {
   row("denied by rules", counts_line(tally, "denied."));
   row("bulk channels", counts_line(tally, "channels."));
   row("contents", counts_line(tally, "contents."));
+  row("meshes of contents", counts_line(tally, "meshes."));
   row("messages delivered", std::to_string(tally.count("delivered")));
   row("views of daemons", std::to_string(tally.count(counted(Counter::views_installed))));
   row("views of groups",
