@@ -479,8 +479,8 @@ std::optional<Errc> Session::wrong_request(ClientFrame type, const std::string& 
 
 bool Session::take_out(Time now, const std::string& group, Errc why) {
   if (groups_.requests().leave(now, id(), group)) return false;
-  was_put_out_ = is_detached();
   tell_refused_membership(protocol::Refused::What::membership, group, why);
+  if (queue_.is_keeping()) put_out_at_ = queue_.frames();
   return true;
 }
 

@@ -109,8 +109,9 @@ class Session final {
   void detach(Time now);
   bool is_detached() const { return detached_since_ != kNever; }
   Time detached_since() const { return detached_since_; }
-  /// Whether it had to leave a group while its client was away.
-  bool was_put_out() const { return was_put_out_; }
+  /// Whether it had to leave a group, and its client is not known to have heard of it: one that goes on elsewhere takes
+  /// a session that is in none of its groups any more for gone.
+  bool was_put_out() const { return queue_.is_keeping() && put_out_at_ && !queue_.is_acknowledged(*put_out_at_); }
   /// Whether more waits for it than may until it comes back.
   bool holds_too_much() const;
   /// Goes on with the connection of `fresh`, whose client may take it up.
@@ -300,7 +301,7 @@ class Session final {
   std::optional<spindle::protocol::Resume> resume_;
   Time detached_since_ = kNever;
   std::size_t waiting_when_detached_ = 0;  // bytes
-  bool was_put_out_ = false;
+  std::optional<std::uint64_t> put_out_at_{};  // the frame by which its client was told so last
   SessionQueue queue_;
   std::unique_ptr<FeedQueue> waiting_feeds_;  // where something waits
   QueueWatch watch_;

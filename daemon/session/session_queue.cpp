@@ -148,6 +148,14 @@ bool SessionQueue::acknowledge(std::uint64_t frames) {
   return true;
 }
 
+std::uint64_t SessionQueue::frames() const {
+  std::uint64_t waiting = waiting_.frames.size();
+  if (detour_) waiting += detour_->part.frames.size() + (detour_->lost_frame_bytes != 0 ? 1 : 0);
+  const Part& first = detour_ && !detour_->part.frames.empty() ? detour_->part : waiting_;
+  const bool has_preface = !first.frames.empty() && first.frames.front().kind == FrameKind::preface;
+  return kept_->written + waiting - (has_preface ? 1 : 0);
+}
+
 void SessionQueue::rewind() {
   Part& part = detour().part;
   Part others(pool_);

@@ -75,6 +75,10 @@ class SessionQueue {
   bool may_go_on_behind(std::uint64_t frames) const {
     return frames >= kept_->acknowledged && frames <= kept_->written;
   }
+  /// How many frames that count there are by now, those that wait included.
+  std::uint64_t frames() const;
+  /// Whether the client is known to have got the first `frames` of those that count.
+  bool is_acknowledged(std::uint64_t frames) const { return frames <= kept_->acknowledged; }
   /// The connection is gone: what is kept is to be written again, and so is a frame that is partly written. A preface
   /// is not.
   void rewind();

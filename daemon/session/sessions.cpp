@@ -163,7 +163,7 @@ void Sessions::handle_writable(Time now, ConnectionId connection) {
 
 void Sessions::handle_closed(Time now, ConnectionId connection, std::string_view why) {
   Session& session = *sessions_.find(connection);
-  if (session.is_resumable() && !stopping_) return detach(now, session, why);
+  if (session.is_resumable() && !stopping_) return lose(now, session, why);
   if (session.state() != Session::State::closing) {
     log_.info("client {} from {} is gone: {}", session.name().empty() ? "(no name)" : session.name(), session.peer(),
               why);
@@ -510,12 +510,16 @@ void Sessions::resume(Time now, Session& fresh) {
   sessions_.mark_dirty(session);
 }
 
+void Sessions::lose(Time now, Session& session, std::string_view why) {
+  detach(now, session, why);
+  look_for_missing(now, session);
+}
+
 void Sessions::look_for_missing(Time now, Session& session) {
   if (session.state() != Session::State::open) return;
   const Duration timeout = context_.config.session.resume_timeout;
   if (session.was_put_out()) {
-    // Who goes on elsewhere takes a session that is in none of its groups any more for gone.
-    close(now, session, {Errc::connection_lost, "it has not come back, and had to leave a group meanwhile"});
+    close(now, session, {Errc::connection_lost, "it has not come back, and had to leave a group without knowing it"});
   } else if (session.holds_too_much()) {
     close(now, session, {Errc::connection_lost, "it has not come back, and too much waits for it"});
   } else if (now - session.detached_since() >= timeout) {
@@ -533,7 +537,7 @@ void Sessions::look_for_silence(Time now) {
     constexpr std::string_view kWhy = "nothing was heard from it for three times as long as it promised";
     if (!session.is_resumable() || stopping_) return close(now, session, {Errc::silent_peer, std::string(kWhy)});
     driver_.close(session.connection());
-    detach(now, session, kWhy);
+    lose(now, session, kWhy);
   });
   if (any) timers_.set_earlier(Timer::silence, now + kSilenceLook);
 }

@@ -103,6 +103,8 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
 
   /// Has the session wait for its client, whose connection is lost.
   void detach(Time now, Session& session, std::string_view why);
+  /// The same, where there is something to wait for.
+  void lose(Time now, Session& session, std::string_view why);
   /// `fresh` has the connection with which its client goes on in another session.
   void resume(Time now, Session& fresh);
   void look_for_silence(Time now);

@@ -171,9 +171,15 @@ struct Signal {
   MemberSet members;
 };
 
+/// A client of the daemon leaves a group, and stays in others: because it asked for that, or the daemon had it leave.
+struct LeftGroup {
+  std::string client;
+  std::string group;
+};
+
 struct DaemonEvent {
   Time at{};
-  std::variant<ViewInstalled, Originated, HandedUp, Signal> what;
+  std::variant<ViewInstalled, Originated, HandedUp, Signal, LeftGroup> what;
 };
 
 /// One life of a daemon, from its start to its end.

@@ -14,6 +14,7 @@ struct Standing {
   bool known = true;                // nothing was refused for a reason that lies elsewhere, and no rules had it leave
   int joined = 0;                   // joins that were not refused, less leaves: also where rules had it leave
   int leaves_open = 0;              // that it asked for and has not seen done
+  int taken_out = 0;                // times that its daemon had it leave and it has not seen that done
   int leaves_void = 0;              // of these may have ended nothing, as the join before them was refused
   const GroupView* last = nullptr;  // the latest view that it got
 };
@@ -30,14 +31,23 @@ Standings standings_of(const ClientHistory& client) {
       Standing& standing = standings[leave->group];
       --standing.joined;
       // Whether what it asked for last came before that or behind is told by what was refused alone.
-      if (leave->by_rules) standing.known = false;
-      if (leave->by_rules) continue;
+      if (leave->by_rules) {
+        standing.known = false;
+        ++standing.taken_out;
+        continue;
+      }
       standing.wanted = false;
       ++standing.leaves_open;
     } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
       Standing& standing = standings[view->group];
       standing.last = view;
-      if (!is_in(view->members, client.name) && standing.leaves_open > 0) --standing.leaves_open;
+      if (is_in(view->members, client.name)) continue;
+      // While one that it asked for is open its daemon has it leave nothing.
+      if (standing.taken_out > 0) {
+        --standing.taken_out;
+      } else if (standing.leaves_open > 0) {
+        --standing.leaves_open;
+      }
     } else if (const auto* refused = std::get_if<Refused>(&event.what)) {
       const auto code = static_cast<Errc>(refused->code);
       Standing& standing = standings[refused->group];

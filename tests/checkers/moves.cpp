@@ -28,6 +28,38 @@ std::set<std::string> memberships_of(const ClientHistory& client) {
   return groups;
 }
 
+/// Groups that sessions left without having asked for it, by operations of their daemons for these groups alone.
+class TakenOut {
+ public:
+  explicit TakenOut(const History& history) {
+    for (const DaemonHistory& daemon : history.daemons) {
+      for (const DaemonEvent& event : daemon.events) {
+        const auto* left = std::get_if<LeftGroup>(&event.what);
+        if (left != nullptr) left_.insert({left->client, {event.at, left->group}});
+      }
+    }
+    for (const ClientHistory& client : history.clients) begun_[client.name].insert(client.since);
+  }
+  std::set<std::string> groups_of(const ClientHistory& client) const {
+    std::set<std::string> groups;
+    const std::set<Time>& begun = begun_.at(client.name);
+    const auto next = begun.upper_bound(client.since);
+    const auto [first, end] = left_.equal_range(client.name);
+    for (auto each = first; each != end; ++each) {
+      const auto& [at, group] = each->second;
+      if (at >= client.since && (next == begun.end() || at < *next)) groups.insert(group);
+    }
+    for (const LeaveRequested* leave : events_of<LeaveRequested>(client)) {
+      if (!leave->by_rules) groups.erase(leave->group);
+    }
+    return groups;
+  }
+
+ private:
+  std::multimap<std::string, std::pair<Time, std::string>> left_;  // by client
+  std::map<std::string, std::set<Time>> begun_;                    // sessions of a name
+};
+
 /// Former sessions of a program that may still send, by the groups in which a new one would see them.
 using Former = std::map<std::string, std::set<std::string>>;
 
@@ -66,9 +98,9 @@ class Reach {
 };
 
 /// Whether what a session sends may come before what former ones have sent: it has left, or could not join, all groups
-/// by which it would have seen that these are gone; or it has seen them gone, and they were out of reach, or are back.
-/// One that has its own name is gone with its beginning.
-bool may_overtake(const ClientHistory& client, Former former, const Reach& reach) {
+/// by which it would have seen that these are gone; or it has seen them gone, and they were out of reach, are back, or
+/// were taken out of that group alone. One that has its own name is gone with its beginning.
+bool may_overtake(const ClientHistory& client, Former former, const Reach& reach, const Former& taken_out) {
   for (auto& group : former) group.second.erase(client.name);
   std::erase_if(former, [](const auto& group) { return group.second.empty(); });
   if (former.empty()) return false;
@@ -90,6 +122,11 @@ bool may_overtake(const ClientHistory& client, Former former, const Reach& reach
       if (group != former.end() && std::none_of(group->second.begin(), group->second.end(), is_there)) {
         const auto is_outside = [&](const std::string& name) { return reach.is_outside(name, view->id); };
         if (std::any_of(group->second.begin(), group->second.end(), is_outside)) return true;
+        const auto others = taken_out.find(view->group);
+        const auto is_elsewhere = [&](const std::string& name) {
+          return others != taken_out.end() && others->second.contains(name);
+        };
+        if (std::any_of(group->second.begin(), group->second.end(), is_elsewhere)) return true;
         gone.insert(former.extract(group));
       }
     }
@@ -108,14 +145,17 @@ class Programs {
       for (const Sent* sent : events_of<Sent>(client)) senders_.emplace(key_of(sent->message), &client);
     }
     const Reach reach(history);
+    const TakenOut taken_out(history);
     for (const auto& [program, sessions] : programs) {
-      Former former;
+      Former former, out_of;
       for (const auto& [number, session] : sessions) {
-        if (!session->follows || may_overtake(*session, groups_joined_again(*session, former), reach)) {
+        if (!session->follows || may_overtake(*session, groups_joined_again(*session, former), reach, out_of)) {
           beginnings_[program].insert(number);
           former.clear();
+          out_of.clear();
         }
         for (const std::string& group : memberships_of(*session)) former[group].insert(session->name);
+        for (const std::string& group : taken_out.groups_of(*session)) out_of[group].insert(session->name);
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "daemon/base/check.h"
+#include "libclient/common/names.h"
 
 namespace spindled::sim {
 
@@ -69,7 +70,10 @@ MemberList MemberLists::share(const View& view) {
   return known.emplace_back(std::make_shared<const std::vector<DaemonId>>(view.members));
 }
 
-void DaemonRecorder::begin(DaemonId id) { lives_.push_back({std::move(id), {}, DaemonHistory::End::running}); }
+void DaemonRecorder::begin(DaemonId id) {
+  lives_.push_back({std::move(id), {}, DaemonHistory::End::running});
+  clients_.clear();
+}
 
 void DaemonRecorder::end(DaemonHistory::End end) {
   if (lives_.back().is_running()) lives_.back().end = end;
@@ -81,7 +85,20 @@ void DaemonRecorder::originated(const Delivery& message, const MemberSet& destin
     SPINDLE_CHECK(read_envelope(message.first.view(), envelope_) != 0);
     sender = envelope_.session;
   }
+  if (message.message_class == MessageClass::group) note_operation(message.first.view());
   note(Originated{message.number, message.service, message.message_class, sender, destinations, digest_of(message)});
+}
+
+void DaemonRecorder::note_operation(ByteView content) {
+  const std::optional<GroupOperation> operation = read_operation(content);
+  if (!operation) return;
+  if (const auto* join = std::get_if<JoinGroup>(&*operation)) {
+    clients_[join->session] = spindle::make_private_name(join->client, lives_.back().id.name);
+  } else if (const auto* leave = std::get_if<LeaveGroup>(&*operation)) {
+    if (const auto client = clients_.find(leave->session); client != clients_.end()) {
+      note(LeftGroup{client->second, leave->group});
+    }
+  }
 }
 
 void DaemonRecorder::delivered(const Delivery& message) {

@@ -36,6 +36,7 @@ class DaemonRecorder final : public OrderObserver {
   void view_installed(const View& view, const MemberSet& came_along) override;
 
  private:
+  void note_operation(ByteView content);
   template <typename What>
   void note(What what) {
     lives_.back().events.push_back({events_.now(), std::move(what)});
@@ -44,6 +45,7 @@ class DaemonRecorder final : public OrderObserver {
   const EventQueue& events_;
   MemberLists& lists_;
   std::vector<checkers::DaemonHistory> lives_;
+  std::map<SessionId, std::string> clients_;  // of this life, that have joined a group
   Envelope envelope_;
 };
 

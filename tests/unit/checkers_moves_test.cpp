@@ -141,6 +141,25 @@ TEST(CheckMoves, WhoWasOutsideTheViewMayBeOvertaken) {
   }
 }
 
+/// It may still be in others, and send.
+TEST(CheckMoves, WhoWasTakenOutOfThatGroupAloneMayBeOvertaken) {
+  const auto make = [](const std::string& client, const std::string& group, Duration at) {
+    Writer w = former().session('b').joins().view(2, "bw");
+    DaemonHistory& daemon = w.history().daemons.emplace_back();
+    daemon.events.push_back({Time{at}, LeftGroup{client, group}});
+    return overtaken(w);
+  };
+  EXPECT_EQ(make("#a#d", "g", 1s), 0u);
+  EXPECT_EQ(make("#a#d", "h", 1s), 1u) << "it says nothing of this group";
+  EXPECT_EQ(make("#w#d", "g", 1s), 1u) << "somebody else";
+  Writer w;
+  w.session('a', false).joins().joins("h").view(1, "aw").view(1, "aw", "h").leaves_group("g").sends(1).closes();
+  w.session('b').joins().joins("h").view(2, "bw").view(2, "bw", "h");
+  DaemonHistory& daemon = w.history().daemons.emplace_back();
+  daemon.events.push_back({Time{1s}, LeftGroup{"#a#d", "g"}});
+  EXPECT_EQ(overtaken(w), 1u) << "it had asked to leave, and has left the other one by its end";
+}
+
 TEST(CheckMoves, ASessionOfTheSameNameNeedNotWait) {
   Writer w = former();
   w.session('a').joins().leaves().sends(2).at('w').view(1, "aw").gets('a', 2).gets('a', 1);

@@ -797,6 +797,12 @@ TEST(Checkers, Membership) {
   Writer behind = two_members();
   behind.at('b').leaves().view(2, "", ViewCause::leave, "b").joins().add(other_kind).view(3, "ab");
   EXPECT_EQ(check_membership(behind.history()).size(), 1u) << "there was no leave";
+
+  // What it asks for waits in its daemon, which has it leave meanwhile: its own leave comes behind that.
+  Writer waited = two_members();
+  waited.at('b').joins().leaves().has_to_leave().joins().view(2, "", ViewCause::leave, "b").add(other_kind);
+  waited.view(3, "ab", ViewCause::join, "b");
+  EXPECT_TRUE(check_membership(waited.history()).empty());
 }
 
 TEST(Checkers, Names) {

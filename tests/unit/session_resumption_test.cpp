@@ -217,10 +217,44 @@ TEST_F(SessionResumption, EndsWhereItHasToLeaveAGroupMeanwhile) {
   const protocol::Resume resume = resume_of(first);
   lose(first);
   wait(2s);
-  EXPECT_EQ(logged("had to leave a group meanwhile"), 1u);
+  EXPECT_EQ(logged("had to leave a group without knowing it"), 1u);
   EXPECT_EQ(count(Counter::flush_timeouts), 1u);
   EXPECT_FALSE(frames_of(other, ClientFrame::view).empty());
   EXPECT_FALSE(is_resumed(connect({.resume = resume})));
+}
+
+// It was told so on a connection that is lost before it has said that it got that far.
+TEST_F(SessionResumption, EndsWithItsConnectionWhereItHasToLeaveAGroupAndMayNotKnow) {
+  NodeConfig next = config();
+  next.session.flush_timeout = 1s;
+  node_.reconfigure(now_, next);
+  const auto join = [&](std::string_view name, std::string_view group) {
+    const ConnectionId connection = connect({.name = name});
+    std::vector<std::uint8_t> frames;
+    protocol::write_group_request(frames, ClientFrame::join, {1, group, protocol::kSynchronousBit});
+    read(connection, frames);
+    for (int i = 0; i < 3; ++i) turn();
+    return connection;
+  };
+  for (const bool knows : {false, true}) {
+    SCOPED_TRACE(knows);
+    const std::string group = knows ? "known" : "news";
+    const ConnectionId first = join(knows ? "cid" : "ann", group);
+    join(knows ? "dan" : "bob", group);
+    wait(2s);
+    EXPECT_EQ(count(Counter::flush_timeouts), knows ? 2u : 1u);
+    const protocol::Resume resume = resume_of(first);
+    if (knows) {
+      std::vector<std::uint8_t> frame;
+      protocol::write_received(frame, ClientFrame::received, frames_got(first));
+      read(first, frame);
+      turn();
+    }
+    lose(first);
+    turn();
+    EXPECT_EQ(logged("had to leave a group without knowing it"), 1u);
+    EXPECT_EQ(is_resumed(connect({.resume = resume})), knows);
+  }
 }
 
 TEST_F(SessionResumption, IsNothingOnAUnixSocketNorForWhoDoesNotAskForIt) {
