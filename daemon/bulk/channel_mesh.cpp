@@ -24,6 +24,12 @@ std::vector<BlockSet::Run> longest_runs(const BlockSet& blocks, std::size_t most
   return runs;
 }
 
+BlockSet blocks_of(const mesh::Holding& holding) {
+  BlockSet blocks;
+  for (const mesh::BlockRun& run : holding.complete) blocks.add_run(run.first, run.end);
+  return blocks;
+}
+
 /// Where the frame says what its sender has.
 std::optional<mesh::Holding> holding_in(const mesh::Frame& frame) {
   if (const auto* report = std::get_if<mesh::HoldingReport>(&frame)) return report->holding;
@@ -83,6 +89,7 @@ void ChannelMesh::frame_received(Time now, std::string_view from, std::uint8_t g
     wants_received(*member, *wants);
     wants->blocks.clear();  // the relay gives them
   }
+  if (const auto* told = std::get_if<mesh::Distribute>(&frame)) note_summaries(told->sample);
   const std::optional<mesh::Holding> holding = holding_in(frame);
   member_.frame_received(now, *member, std::move(frame));
   if (holding && member_.senders().state(*member) == mesh::SenderSet::State::sends) {
@@ -281,6 +288,14 @@ void ChannelMesh::leave_useless(Time now) {
   probe_at_ = now + avoided_for_;
 }
 
+void ChannelMesh::note_summaries(const mesh::Sample& sample) {
+  if (left_.empty()) return;
+  const BlockSet lacked = channel_.relay.lacked_by_clients();
+  for (const mesh::MemberSummary& each : sample.entries) {
+    if (intersection(blocks_of(each.holding), lacked).count() >= mesh::BlockRequests::kLeast) left_.erase(each.member);
+  }
+}
+
 void ChannelMesh::wants_received(MemberIndex from, const mesh::Wants& wants) {
   const std::optional<ConnectionId> hop = peer_hop(from);
   if (!hop || !member_.receivers().is_peer(from)) return;
@@ -298,7 +313,8 @@ void ChannelMesh::ask_for_blocks(Time now) {
   for (const MemberIndex member : requests_.renew(now, lacked)) untold_.insert(member);
   relay.set_asked_of_peers(now, requests_.asked(now));
   std::erase_if(untold_, [&](MemberIndex member) { return tell_wants(now, member); });
-  const bool is_behind = intersection(lacked, BlockSet::of_first(relay.blocks_seen())).count() >= mesh::BlockRequests::kLeast;
+  const bool is_behind =
+      intersection(lacked, BlockSet::of_first(relay.blocks_seen())).count() >= mesh::BlockRequests::kLeast;
   if (requests_.is_idle() && !is_behind) {
     ask_at_ = now + kCheck;
     return;
@@ -314,7 +330,8 @@ bool ChannelMesh::tell_wants(Time now, MemberIndex sender) {
   if (member_.senders().state(sender) != mesh::SenderSet::State::sends) return true;
   mesh::Wants wants;
   wants.holding = holding();
-  for (const std::uint32_t block : requests_.asked_of(sender)) wants.blocks.push_back({block, channel_.relay.lacking(block), {}});
+  for (const std::uint32_t block : requests_.asked_of(sender))
+    wants.blocks.push_back({block, channel_.relay.lacking(block), {}});
   if (!member_.tell_wants(now, sender, std::move(wants))) return false;
   asked_at_[sender] = now;
   return true;
@@ -414,7 +431,8 @@ std::uint32_t ChannelMesh::fresh_symbol(std::uint32_t block) { return source_sym
 
 mesh::Holding ChannelMesh::holding() const {
   mesh::Holding holding;
-  const BlockSet complete = channel_.relay.held();
+  // The source has what it has not sent yet, too.
+  const BlockSet complete = intersection(channel_.relay.held(), BlockSet::of_first(channel_.relay.blocks_seen()));
   for (const BlockSet::Run& run : longest_runs(complete, mesh::Holding::kRunsMax)) {
     holding.complete.push_back({run.first, run.end});
   }

@@ -128,6 +128,8 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   /// Asks those that may give; of those that were left one at a time.
   void propose(Time now, const std::vector<MemberIndex>& candidates);
   void leave_useless(Time now);
+  /// Who was left gives whole blocks all the same, where it has some that are lacking here.
+  void note_summaries(const mesh::Sample& sample);
   /// A receiver wants blocks.
   void wants_received(MemberIndex from, const mesh::Wants& wants);
   /// Asks senders for whole blocks, where clients here are far behind.

@@ -300,7 +300,7 @@ class Session final {
   ResumeWindow resume_window_;
   std::optional<spindle::protocol::Resume> resume_;
   Time detached_since_ = kNever;
-  std::size_t waiting_when_detached_ = 0;  // bytes
+  std::size_t waiting_when_detached_ = 0;      // bytes
   std::optional<std::uint64_t> put_out_at_{};  // the frame by which its client was told so last
   SessionQueue queue_;
   std::unique_ptr<FeedQueue> waiting_feeds_;  // where something waits

@@ -44,7 +44,7 @@ class PeerGiving {
   struct State {
     bool is_receiver = false, was_child = false, is_turned_away = false;
     std::uint64_t granted = 0, given = 0;
-    std::map<Symbol, std::uint64_t> due;  // how often it may still be given
+    std::map<Symbol, std::uint64_t> due;            // how often it may still be given
     std::map<std::uint32_t, std::uint64_t> wanted;  // of blocks, how many more symbols
     std::set<Symbol> had;
   };

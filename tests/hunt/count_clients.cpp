@@ -79,6 +79,10 @@ void count_peers(const std::vector<checkers::PeerHistory>& peers, Tally& tally) 
     if (!each.is_undisturbed) continue;
     tally.raise("symbols of peers that had come before", each.had_before);
     tally.raise("symbols of the tree that peers had given before", each.had_of_peers);
+    if (each.symbols >= 200) {
+      tally.raise("of what came to a member of a mesh, there already, %",
+                  100 * (each.had_before + each.had_of_peers) / each.symbols);
+    }
   }
 }
 

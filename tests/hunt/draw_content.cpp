@@ -19,7 +19,9 @@ constexpr double kShareSilent = 0.1;    // of these plans: a relay falls silent,
 constexpr double kShareMesh = 0.4;      // daemons have the mesh beside trees
 constexpr double kShareDialable = 0.5;  // of these: daemons without links, too
 constexpr double kShareLiars = 0.3;     // likewise: some give their peers what is wrong
-constexpr double kShareScarce = 0.15;   // daemons have little memory: that many times
+constexpr double kShareLate = 0.35;     // receivers come while the content does, or where there is a mesh,
+constexpr double kShareLateToMesh = 0.7;
+constexpr double kShareScarce = 0.15;  // daemons have little memory: that many times
 constexpr std::uint64_t kScarceLeast = 1u << 20;
 constexpr std::uint64_t kScarceEach = 256u << 10;       // for each daemon, whose messages are on their way
 constexpr std::uint64_t kConnectionLeast = 768u << 10;  // for each link and hop, which have slabs of 128 KiB
@@ -203,7 +205,7 @@ class ContentDrawer {
   /// A content that takes seconds, and members that come meanwhile and get it from those that have some of it, on whose
   /// disks blocks go bad. Now and then the source goes before all have it.
   void draw_late_receivers(Random& random) {
-    if (offers_.empty() || !random.chance(0.35)) return;
+    if (offers_.empty() || !random.chance(plan_.mesh != 0 ? kShareLateToMesh : kShareLate)) return;
     const std::size_t which = random.below(offers_.size());
     const Duration begin = offers_[which];
     const std::uint32_t source = sources_[which];
@@ -215,20 +217,24 @@ class ContentDrawer {
       }
       if (step.kind != StepKind::offer || step.client != source || step.at != begin) continue;
       group = step.groups.front();
-      step.size = random.between(600'000, 1'800'000);
+      step.size = random.between(600'000, plan_.mesh != 0 ? 3'600'000 : 1'800'000);
       step.block_symbols = static_cast<std::uint32_t>(random.between(4, 24));
       step.linger_s = 60;
     }
-    plan_.add(begin, StepKind::cap, source).bytes_per_second = random.between(200'000, 600'000);
+    // Those who are there have all of it where the source is slow behind that only, and late ones may get it of them.
+    const bool is_for_peers = plan_.mesh != 0 && random.chance(0.6);
+    const Duration slow = is_for_peers ? begin + 2'500ms : begin;
+    plan_.add(slow, StepKind::cap, source).bytes_per_second =
+        is_for_peers ? random.between(30'000, 150'000) : random.between(200'000, 600'000);
     for (auto i = static_cast<std::uint32_t>(random.between(2, 4)); i > 0; --i) {
       const std::uint32_t client = kFirst + 500 + i;
-      Step& connect = plan_.add(begin + us(random.between(300'000, 2'500'000)), StepKind::connect, client);
+      Step& connect = plan_.add(slow + us(random.between(300'000, 2'500'000)), StepKind::connect, client);
       connect.host = static_cast<HostIndex>(random.below(plan_.daemons));
       connect.content = ContentHabit{};
       const Duration at = connect.at;
       plan_.add(at, StepKind::join, client).groups = {group};
     }
-    plan_.add(begin + 4s, StepKind::cap, source).bytes_per_second = 0;
+    plan_.add(slow + (plan_.mesh != 0 ? 9s : 4s), StepKind::cap, source).bytes_per_second = 0;
     if (random.chance(0.4)) plan_.add(begin + us(random.between(1'500'000, 5'000'000)), StepKind::kill, source);
   }
 

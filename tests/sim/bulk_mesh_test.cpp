@@ -229,6 +229,26 @@ TEST_F(BulkMesh, WhoComesLateIsGivenWholeBlocksByAll) {
   EXPECT_LE(of_source[1], of_source[0] / 2);
 }
 
+/// What they were asked for the source gives then.
+TEST_F(BulkMesh, WhoComesLateGoesOnWhereThoseItAskedAreGone) {
+  constexpr std::size_t kDaemons = 6, kLate = kDaemons - 1;
+  are_dialable_ = true;
+  for (const bool loses_power : {false, true}) {
+    SCOPED_TRACE(loses_power);
+    begin(19, kDaemons, true, false, slow_source(kDaemons, kRate / 2), Shape::star);
+    members_[kLate]->leave("g");
+    const std::vector<std::uint8_t> content = spindle::test::content_of(19, 40'000'000);
+    id_ = offer(content);
+    await([&] { return all_have(id_, {kLate}); }, 120s, "the content at all members but one");
+    add(kLate);
+    await([&] { return counter(kLate, Counter::bulk_symbols_of_peers) > 500; }, 30s, "something of peers");
+    for (const std::size_t host : {1u, 2u, 3u, 4u}) sim().host(host).crash(loses_power);
+    await([&] { return bulk_.back()->is_done(id_); }, 120s, "the content at the late one");
+    EXPECT_EQ(*bulk_.back()->received(id_), content);
+    EXPECT_EQ(bulk_.back()->counters(id_)->corrupt, 0u);
+  }
+}
+
 /// One address of two is enough.
 TEST_F(BulkMesh, StrangersWithoutAnAddressDialThoseThatHaveOne) {
   begin(13, 6, true, true, slow_source(6, kRate / 4), Shape::star);

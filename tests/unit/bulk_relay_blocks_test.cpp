@@ -14,8 +14,8 @@ using spindle::bulk::Need;
 
 constexpr std::uint32_t kBlocks = 16, kSymbols = 64;
 
-/// A root with a source, a child whose client has everything, and one whose client has nothing, which are peers. All has
-/// been sent already.
+/// A root with a source, a child whose client has everything, and one whose client has nothing, which are peers. All
+/// has been sent already.
 struct Late {
   Late() {
     root = net.add_daemon("root");

@@ -160,7 +160,8 @@ TEST_F(Requests, OthersMayGiveAsWellWhatIsAskedForLongestInTheEnd) {
   renew();
   EXPECT_EQ(requests_.asked(now_).count(), BlockRequests::kLeast);
   pass(BlockRequests::kEnd);
-  for (const MemberIndex sender : {1, 2, 3, 4}) requests_.symbol_received(now_, sender, requests_.asked_of(sender).front());
+  for (const MemberIndex sender : {1, 2, 3, 4})
+    requests_.symbol_received(now_, sender, requests_.asked_of(sender).front());
   renew();
   EXPECT_TRUE(requests_.asked(now_).empty());
   EXPECT_FALSE(requests_.is_idle()) << "they are still asked";

@@ -31,7 +31,8 @@ void BlockRequests::symbol_received(Time now, MemberIndex from, std::uint32_t bl
   const auto sender = senders_.find(from);
   if (sender == senders_.end()) return;
   const auto& asked = sender->second.asked;
-  const bool is_asked = std::any_of(asked.begin(), asked.end(), [&](const Request& each) { return each.block == block; });
+  const bool is_asked =
+      std::any_of(asked.begin(), asked.end(), [&](const Request& each) { return each.block == block; });
   if (is_asked) sender->second.heard_at = now;
 }
 

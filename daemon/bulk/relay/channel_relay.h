@@ -461,7 +461,7 @@ class ChannelRelay {
   bool has_enough_news_ = false;  // of a block of which there is enough, that is not told to peers
   spindle::bulk::BlockSet asked_of_peers_;
   bool is_asked_news_ = false;  // of these, that is not told upwards
-  ReceivedSymbols received_;      // while it is remembered
+  ReceivedSymbols received_;    // while it is remembered
   bool is_remembering_ = false;
   std::uint64_t once_from_ = 0;  // the place in the ring from which on nothing comes twice, where one alone sends
   OwnedPlaces owned_;            // by meshed children, or given by peers

@@ -71,7 +71,7 @@ struct Stream {
   bool is_alone = false;  // the child takes nothing from the ring meanwhile
   Time begun_at{};
   spindle::bulk::BlockSet::Run blocks{};  // that it is for, as far as they are lacking
-  bool has_come = false;    // something, since that was looked at
+  bool has_come = false;                  // something, since that was looked at
   std::optional<Time> silent_since{};
 };
 
