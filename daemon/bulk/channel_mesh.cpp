@@ -310,31 +310,23 @@ void ChannelMesh::wants_received(MemberIndex from, const mesh::Wants& wants) {
 void ChannelMesh::ask_for_blocks(Time now) {
   ChannelRelay& relay = channel_.relay;
   const BlockSet lacked = relay.lacked_by_clients();
-  for (const MemberIndex member : requests_.renew(now, lacked)) untold_.insert(member);
+  requests_.renew(now, lacked);
   relay.set_asked_of_peers(now, requests_.asked(now));
-  std::erase_if(untold_, [&](MemberIndex member) { return tell_wants(now, member); });
   const bool is_behind =
       intersection(lacked, BlockSet::of_first(relay.blocks_seen())).count() >= mesh::BlockRequests::kLeast;
-  if (requests_.is_idle() && !is_behind) {
-    ask_at_ = now + kCheck;
-    return;
-  }
-  ask_at_ = now + kAsk;
-  // What they have by now they say in answer.
-  for (const MemberIndex member : member_.senders().sending_since(now)) {
-    if (now - asked_at_[member] >= kHoldingAge) tell_wants(now, member);
+  ask_at_ = now + (is_behind || !requests_.is_idle() ? kAsk : kCheck);
+  for (const MemberIndex member : requests_.untold(now, is_behind)) {
+    if (tell_wants(now, member)) requests_.note_told(now, member);
   }
 }
 
 bool ChannelMesh::tell_wants(Time now, MemberIndex sender) {
-  if (member_.senders().state(sender) != mesh::SenderSet::State::sends) return true;
   mesh::Wants wants;
   wants.holding = holding();
-  for (const std::uint32_t block : requests_.asked_of(sender))
+  for (const std::uint32_t block : requests_.asked_of(sender)) {
     wants.blocks.push_back({block, channel_.relay.lacking(block), {}});
-  if (!member_.tell_wants(now, sender, std::move(wants))) return false;
-  asked_at_[sender] = now;
-  return true;
+  }
+  return member_.tell_wants(now, sender, std::move(wants));
 }
 
 void ChannelMesh::propose(Time now, const std::vector<MemberIndex>& candidates) {

@@ -93,10 +93,8 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   static constexpr Duration kAvoidedMax = 40s;
   static constexpr Duration kProved = 4s;
 
-  /// How often senders are told of which blocks all is wanted, while any are, and for how long what they have said of
-  /// theirs holds.
+  /// How often it is looked which blocks are to be asked of senders, while any are.
   static constexpr Duration kAsk = 50ms;
-  static constexpr Duration kHoldingAge = 2500ms;
 
   // mesh::MeshOutput
   void dial(MemberIndex peer) override;
@@ -153,8 +151,6 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   Random random_;
   mesh::MeshMember member_;
   mesh::BlockRequests requests_;
-  std::map<MemberIndex, Time> asked_at_;  // senders that have been told what is wanted of them,
-  std::set<MemberIndex> untold_;          // and those of which something else is wanted since
   Time now_{};
   Time check_at_;
   Time ask_at_ = kNever;

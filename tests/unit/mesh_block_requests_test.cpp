@@ -16,6 +16,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr Time kStart{1h};
+constexpr MemberIndex kTwo[] = {1, 2}, kThree[] = {1, 2, 3}, kFour[] = {1, 2, 3, 4};
 
 class Requests : public testing::Test {
  protected:
@@ -25,7 +26,13 @@ class Requests : public testing::Test {
   void has(MemberIndex sender, std::uint32_t first, std::uint32_t end) {
     requests_.holding_received(now_, sender, {{{first, end}}, {}});
   }
-  std::vector<MemberIndex> renew() { return requests_.renew(now_, lacked_); }
+  /// Those that are told something then.
+  std::vector<MemberIndex> renew() {
+    requests_.renew(now_, lacked_);
+    const std::vector<MemberIndex> told = requests_.untold(now_, false);
+    for (const MemberIndex member : told) requests_.note_told(now_, member);
+    return told;
+  }
   void pass(Duration time) { now_ += time; }
   /// It gives the first block that it is asked for.
   std::uint32_t give(MemberIndex sender) {
@@ -59,6 +66,18 @@ TEST_F(Requests, WhatASenderHasSaidBeforeHoldsWhileItsNewsAreYoung) {
   for (const std::uint32_t block : requests_.asked_of(1)) EXPECT_LT(block, 50u);
 }
 
+TEST_F(Requests, SendersAreAskedNowAndThenWhatTheyHave) {
+  has(1, 0, 1);
+  renew();
+  pass(BlockRequests::kHoldingAge - 1ms);
+  EXPECT_THAT(requests_.untold(now_, true), IsEmpty());
+  pass(1ms);
+  EXPECT_THAT(requests_.untold(now_, true), ElementsAre(1));
+  EXPECT_THAT(requests_.untold(now_, false), IsEmpty()) << "nothing is lacking that has gone by";
+  requests_.note_told(now_, 1);
+  EXPECT_THAT(requests_.untold(now_, true), IsEmpty());
+}
+
 TEST_F(Requests, OfFewBlocksThereAreNone) {
   has(1, 0, BlockRequests::kLeast - 1);
   pass(BlockRequests::kTreeDelay);
@@ -87,13 +106,13 @@ TEST_F(Requests, BeginInTheUpperHalfAndGoDown) {
 TEST_F(Requests, OfOneBlockGoToOneSender) {
   std::set<std::uint32_t> asked;
   std::size_t count = 0;
-  for (const MemberIndex sender : {1, 2, 3}) has(sender, 0, kBlocks);
+  for (const MemberIndex sender : kThree) has(sender, 0, kBlocks);
   pass(BlockRequests::kTreeDelay);
   for (int i = 0; i < 30; ++i) {
     renew();
     asked.clear();
     count = 0;
-    for (const MemberIndex sender : {1, 2, 3}) {
+    for (const MemberIndex sender : kThree) {
       const auto blocks = requests_.asked_of(sender);
       asked.insert(blocks.begin(), blocks.end());
       count += blocks.size();
@@ -106,7 +125,7 @@ TEST_F(Requests, OfOneBlockGoToOneSender) {
 }
 
 TEST_F(Requests, AreAsManyAsASenderGivesInAWhile) {
-  for (const MemberIndex sender : {1, 2}) has(sender, 0, kBlocks);
+  for (const MemberIndex sender : kTwo) has(sender, 0, kBlocks);
   pass(BlockRequests::kTreeDelay);
   renew();
   for (int i = 0; i < 8; ++i) {
@@ -155,13 +174,12 @@ TEST_F(Requests, OfWhoSendsNoMoreGoToOthers) {
 
 TEST_F(Requests, OthersMayGiveAsWellWhatIsAskedForLongestInTheEnd) {
   lacked_ = BlockSet::of_first(BlockRequests::kLeast);
-  for (const MemberIndex sender : {1, 2, 3, 4}) has(sender, 0, kBlocks);
+  for (const MemberIndex sender : kFour) has(sender, 0, kBlocks);
   pass(BlockRequests::kTreeDelay);
   renew();
   EXPECT_EQ(requests_.asked(now_).count(), BlockRequests::kLeast);
   pass(BlockRequests::kEnd);
-  for (const MemberIndex sender : {1, 2, 3, 4})
-    requests_.symbol_received(now_, sender, requests_.asked_of(sender).front());
+  for (const MemberIndex sender : kFour) requests_.symbol_received(now_, sender, requests_.asked_of(sender).front());
   renew();
   EXPECT_TRUE(requests_.asked(now_).empty());
   EXPECT_FALSE(requests_.is_idle()) << "they are still asked";

@@ -36,7 +36,7 @@ void BlockRequests::symbol_received(Time now, MemberIndex from, std::uint32_t bl
   if (is_asked) sender->second.heard_at = now;
 }
 
-bool BlockRequests::clear(Time now, const BlockSet& lacked, Sender& sender) {
+void BlockRequests::clear(Time now, const BlockSet& lacked, Sender& sender) {
   const std::size_t before = sender.asked.size();
   for (const Request& each : sender.asked) {
     if (lacked.contains(each.block)) continue;
@@ -48,7 +48,7 @@ bool BlockRequests::clear(Time now, const BlockSet& lacked, Sender& sender) {
     sender.asked.clear();
     sender.asked_from = now + kPatience;
   }
-  return sender.asked.size() != before;
+  if (sender.asked.size() != before) sender.is_told = false;
 }
 
 std::size_t BlockRequests::window(const Sender& sender) {
@@ -65,17 +65,16 @@ std::optional<std::uint32_t> BlockRequests::pick(const Sender& sender, const Blo
   return block_at(may_give, half + static_cast<std::uint32_t>(random_.below(may_give.count() - half)));
 }
 
-std::vector<MemberIndex> BlockRequests::renew(Time now, const BlockSet& lacked) {
-  std::vector<MemberIndex> changed;
+void BlockRequests::renew(Time now, const BlockSet& lacked) {
   const bool was_idle = is_idle();
   BlockSet free = lacked, given;
   for (auto& [member, sender] : senders_) {
     if (now - sender.told_at >= kTreeDelay) sender.held = sender.told;
-    if (clear(now, lacked, sender)) changed.push_back(member);
+    clear(now, lacked, sender);
     for (const Request& each : sender.asked) free.remove(each.block);
     given = united(given, intersection(lacked, sender.held));
   }
-  if (was_idle && given.count() < kLeast) return changed;
+  if (was_idle && given.count() < kLeast) return;
   for (bool is_going_on = true; is_going_on;) {
     is_going_on = false;
     for (auto& [member, sender] : senders_) {
@@ -85,13 +84,29 @@ std::vector<MemberIndex> BlockRequests::renew(Time now, const BlockSet& lacked) 
       if (sender.asked.empty()) sender.heard_at = now;
       sender.asked.push_back({*block, now});
       sender.last = block;
+      sender.is_told = false;
       free.remove(*block);
-      if (std::find(changed.begin(), changed.end(), member) == changed.end()) changed.push_back(member);
       is_going_on = true;
     }
   }
   is_all_asked_ = free.empty();
-  return changed;
+}
+
+std::vector<MemberIndex> BlockRequests::untold(Time now, bool is_behind) const {
+  std::vector<MemberIndex> members;
+  const bool is_asking = is_behind || !is_idle();
+  for (const auto& [member, sender] : senders_) {
+    const bool is_old = now - std::max(sender.told_at, sender.asked_at) >= kHoldingAge;
+    if (!sender.is_told || (is_asking && is_old)) members.push_back(member);
+  }
+  return members;
+}
+
+void BlockRequests::note_told(Time now, MemberIndex member) {
+  const auto sender = senders_.find(member);
+  if (sender == senders_.end()) return;
+  sender->second.is_told = true;
+  sender->second.asked_at = now;
 }
 
 std::vector<std::uint32_t> BlockRequests::asked_of(MemberIndex member) const {

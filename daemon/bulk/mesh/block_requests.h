@@ -29,6 +29,8 @@ class BlockRequests {
   static constexpr Duration kPatience = 3s;
   /// A sender is asked for as many blocks as it gives in this time, and for one more.
   static constexpr Duration kAhead = 500ms;
+  /// What a sender has said of what it has holds for so long, while there is something to ask for.
+  static constexpr Duration kHoldingAge = 2500ms;
   /// Where everything is asked for, what was asked for so long ago others may give as well.
   static constexpr Duration kEnd = 2s;
 
@@ -41,14 +43,18 @@ class BlockRequests {
   /// It sends no more. Whether it was known.
   bool forget(MemberIndex sender) { return senders_.erase(sender) != 0; }
 
-  /// What is not lacking any more is asked for no more, and senders are asked for others. Gives those of which
-  /// something else is wanted now than before.
-  std::vector<MemberIndex> renew(Time now, const spindle::bulk::BlockSet& lacked);
-
+  /// What is not lacking any more is asked for no more, and senders are asked for others.
+  void renew(Time now, const spindle::bulk::BlockSet& lacked);
+  /// Senders that have not been told what is wanted of them now, or where `is_behind`, or any is asked for something,
+  /// may have more than they have said.
+  std::vector<MemberIndex> untold(Time now, bool is_behind) const;
   /// The first one first.
   std::vector<std::uint32_t> asked_of(MemberIndex sender) const;
+  /// It has been told that, and says what it has in answer.
+  void note_told(Time now, MemberIndex sender);
   /// Those that nobody else is to give.
   spindle::bulk::BlockSet asked(Time now) const;
+  /// Nobody is asked for anything.
   bool is_idle() const;
 
  private:
@@ -66,10 +72,12 @@ class BlockRequests {
     Time gave_at{};                       // the last block that is complete,
     Duration of_block = kAhead;           // and how long that took
     Time asked_from{};                    // not before
+    bool is_told = true;                  // what it is asked for,
+    Time asked_at{};                      // then
   };
 
-  /// Requests that are met, or in vain. Whether there were any.
-  static bool clear(Time now, const spindle::bulk::BlockSet& lacked, Sender& sender);
+  /// Requests that are met, or in vain.
+  static void clear(Time now, const spindle::bulk::BlockSet& lacked, Sender& sender);
   static std::size_t window(const Sender& sender);
   std::optional<std::uint32_t> pick(const Sender& sender, const spindle::bulk::BlockSet& free);
 

@@ -63,7 +63,7 @@ class MeshMember : private RanSubOutput {
   void propose(Time now, const std::vector<MemberIndex>& members);
   /// It is not to send any more.
   void leave_sender(Time now, MemberIndex sender);
-  /// Tells a sender what is wanted of it, where `tells_wants` does not: what the budget does not allow is not told.
+  /// Tells a sender what is wanted of it, where `tells_wants` does not. Whether the budget allows it.
   bool tell_wants(Time now, MemberIndex sender, Wants wants);
   /// Those that it was sent without being asked for, or by other means than `next`.
   void sent(MemberIndex to, std::uint64_t symbols) { receivers_.note_sent(to, symbols); }

@@ -241,7 +241,6 @@ std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) 
   const auto at = children_.find(id);
   if (at == children_.end()) return std::nullopt;
   Child& child = at->second;
-  if (child.is_peer && !child.stream) give_asked_block(id, child);
   const bool takes_from_ring = child.credit > 0 && child.takes_from_ring();
   bool has_in_ring = takes_from_ring && seek(now, child);
   std::uint64_t place = child.cursor;
@@ -265,6 +264,7 @@ std::optional<ChannelRelay::Item> ChannelRelay::next(Time now, ConnectionId id) 
     return RelayedMark{due->number, due->bound};
   }
   if (child.stream && (child.is_meshed() || child.is_peer)) drop_needless(child);
+  if (child.is_peer && !child.stream) give_asked_block(id, child);
   if (child.credit == 0 || (child.own.empty() && !has_in_ring)) {
     wake_for_mark(now, id, child);
     return std::nullopt;
