@@ -174,11 +174,11 @@ TEST_F(Requests, OfWhoSendsNoMoreGoToOthers) {
 }
 
 TEST_F(Requests, OthersMayGiveAsWellWhatIsAskedForLongestInTheEnd) {
-  lacked_ = BlockSet::of_first(BlockRequests::kLeast);
+  lacked_ = BlockSet::of_first(8);
   for (const MemberIndex sender : kFour) has(sender, 0, kBlocks);
   pass(BlockRequests::kTreeDelay);
   renew();
-  EXPECT_EQ(requests_.asked(now_).count(), BlockRequests::kLeast);
+  EXPECT_EQ(requests_.asked(now_).count(), 8u);
   pass(BlockRequests::kEnd);
   for (const MemberIndex sender : kFour) requests_.symbol_received(now_, sender, requests_.asked_of(sender).front());
   renew();
