@@ -383,6 +383,7 @@ void SimClient::take_events() {
     if (const auto* failed = event.get_if<spindle::RequestFailed>()) {
       if (failed->request == spindle::RequestFailed::Request::view) ++refused_requests_;
       if (failed->request == spindle::RequestFailed::Request::listen) {
+        take_feed_events();  // they came before
         feeds_.forget_group(failed->group);
         listens_.erase(failed->group);
         note_feed(ListenOver{failed->group});
