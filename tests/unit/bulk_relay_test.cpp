@@ -983,6 +983,33 @@ TEST(ChannelRelayPeers, WhoGaveAPartOfABlockThatWasThrownAwayIsSuspect) {
   EXPECT_FALSE(relay.is_suspect(other)) << "it gave nothing of that block";
 }
 
+// Of these the tree has brought nothing yet.
+TEST(ChannelRelayPeers, WhatTheyGaveAndWasThrownAwayIsGivenByOthers) {
+  Triangle with(4, 4, 0);
+  ChannelRelay& relay = with.net.relay(with.a);
+  const ConnectionId peer{77}, client{79};
+  const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes, 1);
+  const Slice slice({}, bytes.data(), bytes.size());
+  const std::uint32_t crc = spindle::bulk::crc32c(bytes);
+  relay.add_peer_sender(with.net.now(), peer);
+  relay.add_child(with.net.now(), client, "");
+  relay.grant_received(client, 10);
+  ASSERT_EQ(relay.symbol_received(with.net.now(), peer, 0, {1, 3, 0, crc, slice}), true);
+  ASSERT_TRUE(relay.next(with.net.now(), client));
+  const auto is_behind = [&] {
+    const auto children = relay.children(with.net.now());
+    const auto found =
+        std::find_if(children.begin(), children.end(), [&](const auto& each) { return each.connection == client; });
+    return found != children.end() && found->is_behind;
+  };
+  spindle::bulk::Need need;
+  relay.need_received(with.net.now() + 10ms, client, need);
+  EXPECT_FALSE(is_behind());
+  need.lost = true;
+  relay.need_received(with.net.now() + 20ms, client, need);
+  EXPECT_TRUE(is_behind());
+}
+
 TEST(ChannelRelay, TakesNothingThatNobodyWants) {
   RelayNet net({8, 64});
   const auto a = net.add_daemon("a");

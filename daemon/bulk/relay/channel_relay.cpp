@@ -168,7 +168,7 @@ void ChannelRelay::take_need(Time now, ConnectionId from, Child& child, Need nee
   child.need_at = now;
   child.next_need.reset();
   // What it said it had was passed over: more have come below it.
-  if (has_more(child.need.complete, need.complete, blocks_seen_)) miss(child);
+  if (has_more(child.need.complete, need.complete, come_below())) miss(child);
   if (need.lost && !child.is_peer && !peers_.empty()) note_wrong_blocks(child, need);
   if (need.meshed || child.is_meshed()) child.has_all_from = ring_.end();
   if (need.meshed && !child.need.meshed) {
@@ -353,7 +353,7 @@ void ChannelRelay::note_overwritten(Time now, Child& child) {
 
 void ChannelRelay::miss(Child& child) {
   // Blocks come in order but for what some lacked: it can have been of any.
-  child.behind_below = blocks_seen_;
+  child.behind_below = come_below();
   child.has_all_from = ring_.end();
 }
 

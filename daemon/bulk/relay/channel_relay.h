@@ -1,6 +1,7 @@
 // The way of one channel's symbols through a daemon.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -284,6 +285,8 @@ class ChannelRelay {
   void note_overwritten(Time now, relay::Child& child);
   /// It has not got all of what came until now.
   void miss(relay::Child& child);
+  /// Of no block from this one on has anything come, of whomever.
+  std::uint32_t come_below() const { return std::max(blocks_seen_, of_peers_below_); }
   /// All children, where something that the source has sent may have been lost on its former connection.
   void miss_gap();
   /// The source goes on with that block, or has come to the end before it: who lacks something of those that it has
@@ -438,9 +441,10 @@ class ChannelRelay {
   std::optional<Time> awaits_since_;  // some of them lack
   bool is_awaiting_ = false;          // and are waited for
 
-  std::uint32_t blocks_seen_ = 0;  // one more than the last of which an upstream or a holder has brought anything
-  std::uint32_t live_seen_ = 0;    // one more than the last block that the source has sent anything of, or passed over
-  bool is_whole_ = true;           // whatever has come through the ring was all there is from the first block on
+  std::uint32_t blocks_seen_ = 0;     // one more than the last of which an upstream or a holder has brought anything
+  std::uint32_t of_peers_below_ = 0;  // likewise, a peer
+  std::uint32_t live_seen_ = 0;  // one more than the last block that the source has sent anything of, or passed over
+  bool is_whole_ = true;         // whatever has come through the ring was all there is from the first block on
   bool is_given_from_above_ = false;  // a parent has sent something lately, when that was looked at last
   bool is_live_over_ = false;         // the source is here, and has sent the last block to its end
   bool has_gap_ = false;              // before what it sends next, as it has another connection now

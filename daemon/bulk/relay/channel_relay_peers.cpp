@@ -69,6 +69,7 @@ std::optional<bool> ChannelRelay::symbol_of_peer_received(Time now, ConnectionId
     return false;
   }
   note_received(now, id);
+  of_peers_below_ = std::max(of_peers_below_, symbol.block + 1);
   peer.window.note_useful();
   symbol.peer = from;
   peer.blocks.insert(symbol.block);

@@ -71,7 +71,7 @@ void ChannelRelay::note_came_with(ConnectionId id, Holder& holder) {
   const BlockSet whole = intersection(holder.came_with, holder.complete);
   if (whole.empty()) return;
   for (auto& [other, child] : children_) {
-    if (other != id && has_more(whole, child.need.complete, blocks_seen_)) miss(child);
+    if (other != id && has_more(whole, child.need.complete, come_below())) miss(child);
   }
   holder.came_with = difference(holder.came_with, holder.complete);
 }
