@@ -193,8 +193,9 @@ class Listener {
       if (!was_closed) violate(fmt::format("is told that a feed of {} is closed, and it is not", feed.opened.source));
     }
     const bool is_moved = client_.is_closed() && at >= client_.events.back().at;
-    if (why == spindle::FeedClosed::Why::lost && !is_moved && client_.program == 0 &&
-        !changes_views(feed.at - kHearsLate, at)) {
+    // One that does not read hears of a view whenever it goes on.
+    const Time from = std::min(feed.at, client_.slow_since.value_or(feed.at)) - kHearsLate;
+    if (why == spindle::FeedClosed::Why::lost && !is_moved && client_.program == 0 && !changes_views(from, at)) {
       violate(
           fmt::format("is told that a feed of {} is lost, and its daemon has seen no other view", feed.opened.source));
     }

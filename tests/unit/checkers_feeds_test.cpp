@@ -166,6 +166,9 @@ TEST(FeedChecker, FindsALossWithoutACause) {
   EXPECT_FINDS(w, "has seen no other view");
   w.history().daemons[0].events.push_back({kBegin - 10s, ViewInstalled{}});
   EXPECT_FINDS(w, "has seen no other view");
+  FeedWriter slow = w;
+  for (ClientHistory& each : slow.history().clients) each.slow_since = kBegin - 11s;
+  EXPECT_EQ(slow.found(), "") << "they have read nothing since";
   w.history().daemons[0].events.push_back({kBegin + 16ms, ViewInstalled{}});
   EXPECT_EQ(w.found(), "");
 }
