@@ -198,31 +198,7 @@ TEST_F(SessionResumption, NothingIsKeptOfWhatWasTooMuch) {
   EXPECT_LE(most, config().session.queue_hard_bytes);
 }
 
-// A member of a synchronous group that cannot answer, as it is away.
-TEST_F(SessionResumption, EndsWhereItHasToLeaveAGroupMeanwhile) {
-  NodeConfig next = config();
-  next.session.flush_timeout = 1s;
-  node_.reconfigure(now_, next);
-  const auto join = [&](std::string_view name) {
-    const ConnectionId connection = connect({.name = name});
-    std::vector<std::uint8_t> frames;
-    protocol::write_group_request(frames, ClientFrame::join, {1, "news", protocol::kSynchronousBit});
-    read(connection, frames);
-    for (int i = 0; i < 3; ++i) turn();
-    return connection;
-  };
-  const ConnectionId first = join("ann");
-  const ConnectionId other = join("bob");
-  ASSERT_EQ(frames_of(first, ClientFrame::flush_request).size(), 1u);
-  const protocol::Resume resume = resume_of(first);
-  lose(first);
-  wait(2s);
-  EXPECT_EQ(logged("had to leave a group without knowing it"), 1u);
-  EXPECT_EQ(count(Counter::flush_timeouts), 1u);
-  EXPECT_FALSE(frames_of(other, ClientFrame::view).empty());
-  EXPECT_FALSE(is_resumed(connect({.resume = resume})));
-}
-
+/// Members of a synchronous group whose daemon had them leave it.
 class PutOut : public SessionResumption {
  protected:
   ConnectionId join(std::string_view name) {
@@ -233,11 +209,14 @@ class PutOut : public SessionResumption {
     for (int i = 0; i < 3; ++i) turn();
     return connection;
   }
-  /// Of a member that does not answer in time, and whose connection is lost then. Whether it may go on.
-  bool may_return(bool has_heard_of_it) {
+  void expect_answers_soon() {
     NodeConfig next = config();
     next.session.flush_timeout = 1s;
     node_.reconfigure(now_, next);
+  }
+  /// Of a member that does not answer in time, and whose connection is lost then. Whether it may go on.
+  bool may_return(bool has_heard_of_it) {
+    expect_answers_soon();
     const ConnectionId first = join("ann");
     join("bob");
     wait(2s);
@@ -253,6 +232,21 @@ class PutOut : public SessionResumption {
     return is_resumed(connect({.resume = resume}));
   }
 };
+
+// It cannot answer.
+TEST_F(PutOut, WhileItIsAwayEnds) {
+  expect_answers_soon();
+  const ConnectionId first = join("ann");
+  const ConnectionId other = join("bob");
+  ASSERT_EQ(frames_of(first, ClientFrame::flush_request).size(), 1u);
+  const protocol::Resume resume = resume_of(first);
+  lose(first);
+  wait(2s);
+  EXPECT_EQ(logged("had to leave a group without knowing it"), 1u);
+  EXPECT_EQ(count(Counter::flush_timeouts), 1u);
+  EXPECT_FALSE(frames_of(other, ClientFrame::view).empty());
+  EXPECT_FALSE(is_resumed(connect({.resume = resume})));
+}
 
 // Elsewhere its client would take it for gone.
 TEST_F(PutOut, WithoutKnowingItEndsWithTheConnection) { EXPECT_FALSE(may_return(false)); }
