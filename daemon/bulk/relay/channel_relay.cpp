@@ -176,7 +176,8 @@ void ChannelRelay::take_need(Time now, ConnectionId from, Child& child, Need nee
     child.drained_at = now;
   }
   child.need = std::move(need);
-  child.settled = settled(child.need);
+  // Of others what they have enough of becomes complete in a moment, and is lacking until then.
+  child.settled = child.is_meshed() || child.is_peer ? settled(child.need) : child.need.complete;
   if (!child.is_peer) index_.set_knows(from, child.need.knows_index);
   if (child.need.lost) miss(child);
   // It lacks that itself, and nobody is below it.

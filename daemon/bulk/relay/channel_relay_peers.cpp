@@ -203,7 +203,7 @@ BlockSet ChannelRelay::lacked_by_clients() const {
   const BlockSet all = BlockSet::of_first(blocks_.value_or(kBlocksMax));
   BlockSet lacked;
   for (const auto& [id, child] : children_) {
-    if (child.daemon.empty() && child.has_asked) lacked = united(lacked, difference(all, child.settled));
+    if (child.daemon.empty() && child.has_asked) lacked = united(lacked, difference(all, settled(child.need)));
   }
   return difference(lacked, held());
 }
