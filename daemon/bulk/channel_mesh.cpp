@@ -24,12 +24,6 @@ std::vector<BlockSet::Run> longest_runs(const BlockSet& blocks, std::size_t most
   return runs;
 }
 
-BlockSet blocks_of(const mesh::Holding& holding) {
-  BlockSet blocks;
-  for (const mesh::BlockRun& run : holding.complete) blocks.add_run(run.first, run.end);
-  return blocks;
-}
-
 /// Where the frame says what its sender has.
 std::optional<mesh::Holding> holding_in(const mesh::Frame& frame) {
   if (const auto* report = std::get_if<mesh::HoldingReport>(&frame)) return report->holding;
@@ -292,7 +286,8 @@ void ChannelMesh::note_summaries(const mesh::Sample& sample) {
   if (left_.empty()) return;
   const BlockSet lacked = channel_.relay.lacked_by_clients();
   for (const mesh::MemberSummary& each : sample.entries) {
-    if (intersection(blocks_of(each.holding), lacked).count() >= mesh::BlockRequests::kLeast) left_.erase(each.member);
+    const BlockSet useful = intersection(each.holding.complete_blocks(), lacked);
+    if (useful.count() >= mesh::BlockRequests::kLeast) left_.erase(each.member);
   }
 }
 

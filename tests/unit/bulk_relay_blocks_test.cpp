@@ -14,11 +14,9 @@ using spindle::bulk::Need;
 
 constexpr std::uint32_t kBlocks = 16, kSymbols = 64;
 
-/// A root with a source, a child whose client has everything, and one whose client has nothing, which are peers. All
-/// has been sent already.
+/// A daemon whose client has everything gives its peer, whose client has nothing.
 struct Late {
   Late() {
-    root = net.add_daemon("root");
     has_all = net.add_daemon("has_all");
     late = net.add_daemon("late");
     holder = &net.add_receiver(has_all, 1e9, true, BlockSet::of_first(kBlocks));
@@ -29,7 +27,7 @@ struct Late {
   ChannelRelay& giver() { return net.relay(has_all); }
 
   RelayNet net{{kBlocks, kSymbols}};
-  std::size_t root = 0, has_all = 0, late = 0;
+  std::size_t has_all = 0, late = 0;
   ConnectionId to_late{};
   RelayNet::Receiver* holder = nullptr;
   RelayNet::Receiver* client = nullptr;

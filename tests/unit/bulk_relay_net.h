@@ -29,6 +29,13 @@ class RelayNet {
 
   explicit RelayNet(NetContent content) : content_(content) {}
 
+  /// As it travels here.
+  static RelayedSymbol symbol(std::uint32_t block, std::uint32_t esi) {
+    static const std::vector<std::uint8_t> bytes(kSymbolBytes);
+    static const std::uint32_t crc = spindle::bulk::crc32c(bytes);
+    return {1, block, esi, crc, Slice({}, bytes.data(), bytes.size())};
+  }
+
   struct Receiver {
     std::map<std::uint32_t, std::set<std::uint32_t>> held;  // ESIs of blocks that are not complete
     spindle::bulk::BlockSet complete;
@@ -249,11 +256,6 @@ class RelayNet {
     if (Sender* of = sender(at)) of->streams.erase(stream);
   }
 
-  RelayedSymbol symbol(std::uint32_t block, std::uint32_t esi) {
-    static const std::vector<std::uint8_t> bytes(kSymbolBytes);
-    static const std::uint32_t crc = spindle::bulk::crc32c(bytes);
-    return {1, block, esi, crc, Slice({}, bytes.data(), bytes.size())};
-  }
   /// What is next in a stream; nothing: there is no more.
   std::optional<std::pair<std::uint32_t, std::uint32_t>> next_of(Sender& from, Stream& stream) {
     const std::uint32_t whole =

@@ -847,12 +847,9 @@ TEST(ChannelRelayPeers, WhoGiveEarlierAreNoReasonToWithholdWhatWasLost) {
   Triangle with(4, 4, 0);
   ChannelRelay& relay = with.net.relay(with.a);
   const ConnectionId peer{77}, client{79}, slow{80};
-  const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes, 1);
-  const Slice slice({}, bytes.data(), bytes.size());
-  const std::uint32_t crc = spindle::bulk::crc32c(bytes);
   relay.add_peer_sender(with.net.now(), peer);
   const auto come = [&](ConnectionId from, std::uint32_t esi) {
-    relay.symbol_received(with.net.now(), from, 0, {1, 3, esi, crc, slice});
+    relay.symbol_received(with.net.now(), from, 0, RelayNet::symbol(3, esi));
   };
   for (const ConnectionId each : {client, slow}) {
     relay.add_child(with.net.now(), each, "");
@@ -876,11 +873,8 @@ TEST(ChannelRelayPeers, AreOfNoUseWithWhatCameBeforeTheFirstOfThem) {
   Triangle with(4, 4, 0);
   ChannelRelay& relay = with.net.relay(with.a);
   const ConnectionId peer{77}, client{79};
-  const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes, 1);
-  const Slice slice({}, bytes.data(), bytes.size());
-  const std::uint32_t crc = spindle::bulk::crc32c(bytes);
   const auto come = [&](ConnectionId from, std::uint32_t esi) {
-    return relay.symbol_received(with.net.now(), from, 0, {1, 3, esi, crc, slice});
+    return relay.symbol_received(with.net.now(), from, 0, RelayNet::symbol(3, esi));
   };
   relay.add_child(with.net.now(), client, "");
   relay.need_received(with.net.now(), client, {});
@@ -988,13 +982,10 @@ TEST(ChannelRelayPeers, WhatTheyGaveAndWasThrownAwayIsGivenByOthers) {
   Triangle with(4, 4, 0);
   ChannelRelay& relay = with.net.relay(with.a);
   const ConnectionId peer{77}, client{79};
-  const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes, 1);
-  const Slice slice({}, bytes.data(), bytes.size());
-  const std::uint32_t crc = spindle::bulk::crc32c(bytes);
   relay.add_peer_sender(with.net.now(), peer);
   relay.add_child(with.net.now(), client, "");
   relay.grant_received(client, 10);
-  ASSERT_EQ(relay.symbol_received(with.net.now(), peer, 0, {1, 3, 0, crc, slice}), true);
+  ASSERT_EQ(relay.symbol_received(with.net.now(), peer, 0, RelayNet::symbol(3, 0)), true);
   ASSERT_TRUE(relay.next(with.net.now(), client));
   const auto is_behind = [&] {
     const auto children = relay.children(with.net.now());

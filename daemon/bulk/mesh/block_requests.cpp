@@ -22,8 +22,7 @@ std::uint32_t block_at(const BlockSet& set, std::uint32_t below) {
 void BlockRequests::holding_received(Time now, MemberIndex from, const Holding& holding) {
   Sender& sender = senders_[from];
   if (now - sender.told_at >= kTreeDelay) sender.held = sender.told;
-  sender.told.clear();
-  for (const BlockRun& run : holding.complete) sender.told.add_run(run.first, run.end);
+  sender.told = holding.complete_blocks();
   sender.told_at = now;
 }
 

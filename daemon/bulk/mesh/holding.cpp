@@ -9,6 +9,12 @@ bool Holding::is_complete(std::uint32_t block) const {
                      [&](const BlockRun& run) { return block >= run.first && block < run.end; });
 }
 
+spindle::bulk::BlockSet Holding::complete_blocks() const {
+  spindle::bulk::BlockSet blocks;
+  for (const BlockRun& run : complete) blocks.add_run(run.first, run.end);
+  return blocks;
+}
+
 std::uint32_t Holding::held(std::uint32_t block) const {
   const auto found =
       std::find_if(begun.begin(), begun.end(), [&](const BegunBlock& each) { return each.block == block; });

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "libclient/bulk/block_set.h"
+
 namespace spindled::mesh {
 
 /// Blocks from `first` to before `end`.
@@ -31,6 +33,8 @@ struct Holding {
 
   bool operator==(const Holding&) const = default;
   bool is_complete(std::uint32_t block) const;
+  /// All that are complete, as a set.
+  spindle::bulk::BlockSet complete_blocks() const;
   /// Symbols of a block that is not complete.
   std::uint32_t held(std::uint32_t block) const;
   /// All blocks of which it has anything are below.

@@ -141,12 +141,12 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
   const Duration since = now - told_at_;
   const bool is_due = telling == Telling::regularly && since >= (told_ != news ? kNeedInterval : kRepeat);
   if (!is_urgent && !is_due) return;
+  Need upwards = news;
+  add_enough(upwards, asked_of_peers_);
   for (const auto& [id, upstream] : upstreams_) {
     if (upstream.is_source) continue;
-    Need to_it = news;
-    add_enough(to_it, asked_of_peers_);
-    to_it.seen = upstream.seen;
-    output_.send_need(id, kLiveStream, to_it);
+    upwards.seen = upstream.seen;
+    output_.send_need(id, kLiveStream, upwards);
   }
   if (is_remembering_) received_.forget(news.complete);
   for (auto& [id, peer] : peers_) {

@@ -79,7 +79,6 @@ struct Stream {
 struct AskedBlock {
   std::uint32_t block = 0;
   std::uint32_t symbols = 0;
-  bool operator==(const AskedBlock&) const = default;
 };
 
 /// A mark of an upstream, on its way through the ring.
@@ -115,9 +114,9 @@ struct Child {
   Time moved_at{};           // when its cursor last did
   std::uint64_t credit = 0;  // symbols that it has room for
   spindle::bulk::Need need{};
-  spindle::bulk::BlockSet settled{};               // blocks of which it needs no more by that: complete, or soon
-  bool has_asked = false;                          // a need has come
-  Time need_at{};                                  // when it came,
+  spindle::bulk::BlockSet settled{};  // blocks that nobody is to serve it: complete, or with peers also enough
+  bool has_asked = false;             // a need has come
+  Time need_at{};                     // when it came,
   std::optional<spindle::bulk::Need> next_need{};  // and one that has come too soon behind it
   std::uint32_t behind_below = 0;                  // it has missed something of blocks below this one, or may have
   std::uint64_t last_mark = 0;
