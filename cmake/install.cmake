@@ -5,6 +5,11 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)
 
 install(TARGETS spindled RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
 install(TARGETS spuser spmonitor RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# It names the daemon by its full path, which is known only here: `cmake --install --prefix` may say another one.
+install(CODE "
+  set(spindled \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_SBINDIR}/spindled\")
+  configure_file(${PROJECT_SOURCE_DIR}/daemon/spindled.service.in ${CMAKE_BINARY_DIR}/spindled.service @ONLY)")
+install(FILES ${CMAKE_BINARY_DIR}/spindled.service DESTINATION lib/systemd/system)
 if(BUILD_SHARED_LIBS)
   file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(spuser PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
