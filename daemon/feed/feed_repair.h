@@ -70,6 +70,9 @@ class FeedRepair {
   Result handle(Time now, LinkId from, const FeedGone& gone);
   Result handle(Time now, LinkId from, const FeedBeat& beat);
 
+  /// PacketCache::resize.
+  void set_cache_bytes(std::size_t bytes) { cache_.resize(bytes); }
+
   void handle_time(Time now);
   Time next_at() const { return table_.next_at(); }
 

@@ -12,10 +12,14 @@ namespace {
 /// What packets may take of a daemon's memory.
 constexpr std::size_t kMemoryPart = 8;
 
+std::size_t cache_bytes(const NodeConfig& config) {
+  return std::min(config.feed.cache_bytes, config.memory_bytes_max / kMemoryPart);
+}
+
 RepairConfig repair_config(const NodeConfig& config) {
   RepairConfig repair;
   repair.cache = config.feed.cache;
-  repair.cache_bytes = std::min(config.feed.cache_bytes, config.memory_bytes_max / kMemoryPart);
+  repair.cache_bytes = cache_bytes(config);
   return repair;
 }
 
@@ -45,6 +49,8 @@ void Feeds::attach(FeedClients& clients) {
   listeners_.attach(clients);
   sources_.attach(clients);
 }
+
+void Feeds::reconsider() { repair_.set_cache_bytes(cache_bytes(context_.config)); }
 
 // --- Requests of local clients ---
 

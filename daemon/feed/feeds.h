@@ -67,6 +67,9 @@ class Feeds final : private MembershipObserver {
   /// The session is gone: its feeds are closed.
   void close_session(Time now, SessionId session);
 
+  /// The configuration has changed.
+  void reconsider();
+
   void handle_time(Time now);
   Time next_deadline() const;
   /// The end of a turn, before links and sessions are written.

@@ -9,13 +9,19 @@ namespace {
 constexpr std::size_t kPlacesMin = 64;
 }  // namespace
 
-// Place 0 stands for none.
-PacketCache::PacketCache(std::size_t bytes_max)
-    : chunk_bytes_(std::min(kChunkBytes, std::max(bytes_max / kAlignment, std::size_t{1}) * kAlignment)),
-      bytes_max_(bytes_max / chunk_bytes_ * chunk_bytes_),
-      chunks_(bytes_max_ / chunk_bytes_),
-      head_(bytes_max_),
-      tail_(bytes_max_) {}
+void PacketCache::resize(std::size_t bytes_max) {
+  const std::size_t chunk_bytes = std::min(kChunkBytes, std::max(bytes_max / kAlignment, std::size_t{1}) * kAlignment);
+  const std::size_t bytes = bytes_max / chunk_bytes * chunk_bytes;
+  if (chunk_bytes == chunk_bytes_ && bytes == bytes_max_) return;
+  chunk_bytes_ = chunk_bytes;
+  bytes_max_ = bytes;
+  chunks_.clear();
+  chunks_.resize(bytes_max_ / chunk_bytes_);
+  chunks_in_use_ = 0;
+  // Behind all places that there were, at the beginning of a ring. Place 0 stands for none.
+  if (bytes_max_ != 0) head_ = (head_ / bytes_max_ + 1) * bytes_max_;
+  tail_ = head_;
+}
 
 void PacketCache::clear() {
   for (auto& chunk : chunks_) chunk.reset();

@@ -27,7 +27,7 @@ class PacketCache {
     std::vector<std::uint64_t> places_;  // by the lowest bits of the sequence; 0: none
   };
 
-  explicit PacketCache(std::size_t bytes_max);
+  explicit PacketCache(std::size_t bytes_max) { resize(bytes_max); }
 
   struct Packet {
     std::uint16_t view = 0;  // that the set is of
@@ -43,6 +43,8 @@ class PacketCache {
   std::optional<Packet> find(const Index& index, std::uint64_t sequence) const;
   /// Nothing is kept any more.
   void clear();
+  /// So much may be kept from now on. Where that is something else nothing is kept of what was.
+  void resize(std::size_t bytes_max);
   /// When the packet was put in that would go first.
   std::optional<Time> oldest_at() const;
   /// That it takes at present.
@@ -81,12 +83,12 @@ class PacketCache {
   void enter(Index& index, std::uint64_t sequence, std::uint64_t place);
 
   // Places count bytes from the beginning of time; the ring has those from `tail_` to `head_`.
-  const std::size_t chunk_bytes_;
-  const std::size_t bytes_max_;  // a multiple of these
+  std::size_t chunk_bytes_ = 0;
+  std::size_t bytes_max_ = 0;  // a multiple of these
   std::vector<std::unique_ptr<std::uint8_t[]>> chunks_;
   std::size_t chunks_in_use_ = 0;
-  std::uint64_t head_;
-  std::uint64_t tail_;
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
   std::uint64_t feeds_ = 0;
 };
 

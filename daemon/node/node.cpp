@@ -124,6 +124,7 @@ void Node::reconfigure(Time now, const NodeConfig& config) {
   layers_->admission.reconsider();
   layers_->sessions.reconsider(now);
   layers_->overlay.reconsider(now);
+  layers_->feeds.reconsider();
 }
 
 void Node::handle_accepted(Time now, ConnectionId connection, Port port, const Peer& peer) {

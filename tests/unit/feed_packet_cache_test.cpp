@@ -52,6 +52,31 @@ TEST(PacketCache, SaysSinceWhenItKeepsTheOldest) {
   EXPECT_FALSE(cache.oldest_at());
 }
 
+TEST(PacketCache, KeepsNothingOfBeforeItsSizeChanged) {
+  PacketCache cache(4'096);
+  PacketCache::Index feed;
+  const Bytes payload(700, 1);
+  for (std::uint64_t i = 0; i < 20; ++i) cache.put(feed, i, packet(payload));
+  for (const std::size_t bytes : {1'024u, 64u << 10, 0u, 8'192u}) {
+    ASSERT_TRUE(cache.find(feed, 19) || cache.bytes() == 0);
+    cache.resize(bytes);
+    EXPECT_EQ(cache.bytes(), 0u);
+    EXPECT_FALSE(cache.find(feed, 19));
+    EXPECT_FALSE(cache.oldest_at());
+    for (std::uint64_t i = 0; i < 20; ++i) cache.put(feed, i, packet(payload));
+    EXPECT_EQ(cache.find(feed, 19).has_value(), bytes != 0);
+    EXPECT_LE(cache.bytes(), bytes);
+  }
+}
+
+TEST(PacketCache, StaysWhereItsSizeIsTheSame) {
+  PacketCache cache(4'096);
+  PacketCache::Index feed;
+  cache.put(feed, 1, packet({1}));
+  cache.resize(4'096);
+  EXPECT_TRUE(cache.find(feed, 1));
+}
+
 TEST(PacketCache, KeepsNothingThatIsTooLarge) {
   PacketCache cache(256);
   PacketCache::Index feed;
