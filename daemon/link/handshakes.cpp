@@ -87,7 +87,8 @@ std::size_t Handshakes::pending() const {
 
 void Handshakes::send_hello(Time now, Link& link) {
   LinkHello hello = hello_;
-  if (partition_.id().number != 0) hello.partition = partition_.order(now);
+  const bool is_told = partition_.id().number != 0 && layer_.context.config.admin.allow_partition;
+  if (is_told) hello.partition = partition_.order(now);
   hello.datagrams = link.offers.own = layer_.datagrams.make_offer(link.connection());
   link.send(LinkFrame::control, encode_control(hello), {}, {});
   layer_.context.counters.add(Counter::control_out);

@@ -20,11 +20,15 @@ void ImposedPartition::adopt(Time now, PartitionOrder order) {
 
 bool ImposedPartition::expire(Time now) {
   if (now < expires_at_) return false;
+  end();
+  return true;
+}
+
+void ImposedPartition::end() {
   order_.sides.clear();
   order_.left = Duration::zero();
   side_of_.clear();
   expires_at_ = kNever;
-  return true;
 }
 
 PartitionOrder ImposedPartition::order(Time now) const {

@@ -20,6 +20,8 @@ class ImposedPartition {
   void adopt(Time now, PartitionOrder order);
   /// Ends the partition if its time has come; whether it has ended now.
   bool expire(Time now);
+  /// Ends the partition, here alone.
+  void end();
   /// kNever where nothing is imposed.
   Time expires_at() const { return expires_at_; }
 

@@ -91,6 +91,7 @@ class Links final : public PortHandler {
   void close(Time now, LinkId link, Error reason);
   /// Follows an order that is news: from the next turn on there is no link to another side.
   void impose(Time now, const PartitionOrder& order) { partition_.impose(now, order); }
+  void give_up_partition(Time now) { partition_.give_up(now); }
 
   // What is known.
   std::vector<LinkId> established() const;  // ascending

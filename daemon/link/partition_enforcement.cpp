@@ -21,6 +21,14 @@ void PartitionEnforcement::impose(Time now, const PartitionOrder& order) {
   if (was_imposed) let_meet(now);
 }
 
+void PartitionEnforcement::give_up(Time now) {
+  if (!partition_.is_imposed()) return;
+  layer_.log.warning("partition {} is not followed any more: admin.allow_partition is false",
+                     to_string(partition_.id()));
+  partition_.end();
+  let_meet(now);
+}
+
 void PartitionEnforcement::handle_time(Time now) {
   if (partition_.expire(now)) {
     layer_.log.warning("partition {} is over: its time has passed", to_string(partition_.id()));

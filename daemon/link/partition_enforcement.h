@@ -18,6 +18,8 @@ class PartitionEnforcement {
   const ImposedPartition& partition() const { return partition_; }
   /// The order is news.
   void impose(Time now, const PartitionOrder& order);
+  /// What is imposed is not followed any more, by this daemon alone.
+  void give_up(Time now);
   void handle_time(Time now);
   Time next_deadline() const { return std::min(enforce_at_, partition_.expires_at()); }
 

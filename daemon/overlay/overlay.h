@@ -36,7 +36,10 @@ class Overlay final : public LinkEvents, public ViewTransport, private LinkState
     return link_state_.set_capacity(now, neighbour, bytes_per_second);
   }
   /// The configuration has changed.
-  void reconsider(Time now) { link_state_.reconsider(now); }
+  void reconsider(Time now) {
+    link_state_.reconsider(now);
+    partitions_.reconsider(now);
+  }
   const ForwardingTable& routes() const { return forwarder_.routes(); }
   /// Of clients' messages, that the link has been given ever.
   std::uint64_t message_packets(LinkId link) const { return forwarder_.message_packets(link); }

@@ -70,7 +70,13 @@ Result<void> PartitionOrders::heal(Time now) {
   return {};
 }
 
+void PartitionOrders::reconsider(Time now) {
+  if (context_.config.admin.allow_partition) return;
+  links_.give_up_partition(now);
+}
+
 void PartitionOrders::link_up(Time now, LinkId link) {
+  if (!context_.config.admin.allow_partition) return;
   if (links_.partition().id().number != 0) channel_.send(link, links_.partition().order(now));
 }
 

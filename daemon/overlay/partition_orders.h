@@ -26,6 +26,8 @@ class PartitionOrders {
   /// Ends, everywhere, what is imposed.
   Result<void> heal(Time now);
 
+  /// The configuration has changed.
+  void reconsider(Time now);
   /// The neighbour may have missed the order that is followed here.
   void link_up(Time now, LinkId link);
   /// Follows an order and passes it on, if it is news.

@@ -115,6 +115,41 @@ TEST_F(OverlayPartition, OrdersThatMakeNoSenseAreRefused) {
   EXPECT_EQ(error_of({{"alpha", "beta"}, {"gamma", "delta"}}, 1h), "");
 }
 
+TEST_F(OverlayPartition, EndsWhereItIsNotAllowedAnyMore) {
+  start();
+  ASSERT_TRUE(at(0).overlay.partitions().impose(net.now, {{"alpha"}, {"beta"}, {"gamma", "delta"}}, 10min));
+  advance(1s);
+  ASSERT_EQ(at(0).reachable(), (Texts{"alpha"}));
+  for (OverlayDaemon* each : {&at(0), &at(1)}) {
+    NodeConfig next = each->daemon.context.config;
+    next.admin.allow_partition = false;
+    each->daemon.context.reconfigure(next);
+    each->overlay.reconsider(net.now);
+  }
+  advance(1600ms);
+  EXPECT_FALSE(at(0).partition().is_imposed());
+  EXPECT_EQ(at(0).reachable(), (Texts{"alpha", "beta"})) << "gamma still follows it";
+  EXPECT_TRUE(at(2).partition().is_imposed());
+  EXPECT_EQ(at(0).daemon.logged(LogLevel::warning, "is not followed any more"), 1u);
+  ASSERT_TRUE(at(3).overlay.partitions().heal(net.now));
+  advance(1600ms);
+  EXPECT_EQ(at(0).reachable().size(), 4u);
+}
+
+TEST_F(OverlayPartition, IsNotToldByWhoDoesNotAllowIt) {
+  start();
+  ASSERT_TRUE(at(2).overlay.partitions().impose(net.now, {{"alpha"}}, 10min));
+  advance(1s);
+  NodeConfig next = at(3).daemon.context.config;
+  next.admin.allow_partition = false;
+  at(3).daemon.context.reconfigure(next);
+  add("zeta", {"delta"}, true);
+  bring_up(at(4));
+  advance(1600ms);
+  EXPECT_EQ(at(4).reachable(), (Texts{"beta", "delta", "gamma", "zeta"}));
+  EXPECT_EQ(at(4).partition().id().number, 0u);
+}
+
 TEST_F(OverlayPartition, ADaemonThatDoesNotAllowThemTakesNone) {
   start(false);
   EXPECT_THAT(at(2).overlay.partitions().impose(net.now, {{"alpha"}}, 30s).error().text, HasSubstr("allow_partition"));
