@@ -214,8 +214,16 @@ std::vector<std::string> exposed_by_options(const DaemonConfig& config) {
   return wrong;
 }
 
+/// SIGHUP ends a program that has not said what else it is to do. While it is blocked one that comes is kept.
+void block_sighup(bool is_blocked) {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGHUP);
+  ::pthread_sigmask(is_blocked ? SIG_BLOCK : SIG_UNBLOCK, &signals, nullptr);
+}
+
 /// What the configuration leaves to this host. An account that it does not have is an error.
-std::vector<ConfigError> settle(DaemonConfig& config, std::string_view file) {
+UnresolvedAccounts settle(DaemonConfig& config, std::string_view file) {
   const auto settle_socket = [](std::string& path, std::string_view name) {
     if (path == kAutoSocket) path = spindle::default_socket_to_make(name);
   };
@@ -246,8 +254,12 @@ Loaded load(const CommandLine& line) {
   if (!config) return tl::unexpected(bad_configuration(config.error()));
   if (wrong.empty()) wrong = exposed_by_options(*config);
   if (!wrong.empty()) return tl::unexpected(Refusal{kExitBadCommandLine, std::move(wrong)});
-  const std::vector<ConfigError> unknown = settle(*config, line.config_file);
-  if (!unknown.empty()) return tl::unexpected(bad_configuration(unknown));
+  const UnresolvedAccounts unresolved = settle(*config, line.config_file);
+  if (!unresolved.errors.empty()) {
+    Refusal refusal = bad_configuration(unresolved.errors);
+    if (unresolved.may_exist) refusal.code = kExitCannotStart;
+    return tl::unexpected(std::move(refusal));
+  }
   return std::move(*config);
 }
 
@@ -357,6 +369,7 @@ int run(const CommandLine& line, DaemonConfig config) {
     log.reopen();
     reloader.start(driver);
   });
+  block_sighup(false);
   Result<CertificateFiles::Taken> taken = certificates.take(config, spindle::wall_time());
   if (!taken) {
     print_error(taken.error().message());
@@ -393,6 +406,8 @@ int run(const CommandLine& line, DaemonConfig config) {
 // NOLINTNEXTLINE(bugprone-exception-escape): what nobody expects ends the daemon as a failed assertion does.
 int main(int argc, char** argv) {
   using namespace spindled;
+  // Until the daemon can do what it asks for: files and accounts may take long to read.
+  block_sighup(true);
   CommandLine line;
   if (const std::optional<int> code = parse_command_line(argc, argv, line)) return *code;
 

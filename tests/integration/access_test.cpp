@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <pwd.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -155,6 +156,37 @@ TEST(Access, NobodyWaitsForAnAccountThatIsLookedUp) {
   std::ofstream(gate) << "open";
   daemon.process().wait_for_line("from now on entries: [[access]] 1");
   daemon.expect_serving();
+}
+
+TEST(Access, AnAccountThatCannotBeLookedUpMayExist) {
+  Identities files;
+  const std::string file = files.file("spindle.toml", rule("user:unreachable", "*", "\"join\""));
+  ProcessOptions options;
+  options.arguments = {"--config", file, "--check"};
+  options.environment = {std::string("LD_PRELOAD=") + SLOW_ACCOUNTS_PATH};
+  const Finished refused = run(SPINDLED_PATH, options);
+  EXPECT_EQ(refused.code, 3) << "who starts it is to try again";
+  EXPECT_EQ(refused.error, file + ": access.who: user:unreachable cannot be looked up: Input/output error\n");
+}
+
+TEST(Access, AHangUpWhileItStartsIsNotItsEnd) {
+  Identities files;
+  const std::string gate = files.file("not-yet", "") + ".open";
+  const std::string file =
+      files.file("spindle.toml", "[listen]\nclients = []\nclient_socket = \"" + files.file("socket", "") + "s\"\n" +
+                                     "admin_socket = \"" + files.file("admin", "") + "s\"\n" +
+                                     rule("user:slow", "*", kEverything));
+  ProcessOptions options;
+  options.arguments = {"--config", file};
+  options.environment = {std::string("LD_PRELOAD=") + SLOW_ACCOUNTS_PATH, "SLOW_ACCOUNTS_GATE=" + gate};
+  Process daemon(SPINDLED_PATH, options);
+  daemon.wait_for_line("looks up an account");
+  daemon.signal(SIGHUP);
+  std::ofstream(gate) << "open";
+  daemon.wait_for_line("ready: daemon");
+  daemon.wait_for_line("says nothing new");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait(), 0);
 }
 
 TEST(Access, ADaemonStopsThoughAnAccountIsLookedUp) {
