@@ -174,8 +174,10 @@ void Admission::count_held(const Flow& flow) {
 }
 
 void Admission::renew_way(Flow::Way& way, const DestinationSet& to) const {
-  if (way.table_version != to.table_version) {
+  if (way.table_version != to.table_version || way.config_version != context_.config_version()) {
     way.table_version = to.table_version;
+    way.config_version = context_.config_version();
+    way.savings = 0;
     way.round_trip = book_.round_trip(to.daemons);
     way.benefit = benefit_of(context_.config.admission, to.names);
   }
@@ -198,7 +200,8 @@ double Admission::price_of(BenefitKind benefit, const Quote& quote) const {
 void Admission::reckon(Time now, Flow& flow, Flow::Way& way) {
   const AdmissionConfig& config = context_.config.admission;
   const double price_before = std::exchange(way.price, way.asked);
-  if (way.price != price_before) way.savings = std::max(kSavingsLeast, config.savings_max / way.price);
+  if (way.price != price_before || way.savings == 0)
+    way.savings = std::max(kSavingsLeast, config.savings_max / way.price);
   // Until the price was known it earned what it did before.
   if (way.reckoned_at == kNever) flow.accrue(std::min(now, book_.changed_at()), savings_of(flow));
   way.reckoned_at = now;

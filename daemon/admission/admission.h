@@ -113,7 +113,8 @@ class Admission final : public PriceFrames, public ClientPrices {
   void pay(MembershipBudget& client, Change change, const std::string& group);
   /// What the flow's messages meet on their way, brought up to date.
   Flow::Way& find_way(Flow& flow, const DestinationSet& to) const {
-    const bool is_known = flow.way.price_version == book_.version() && flow.way.table_version == to.table_version;
+    const bool is_known = flow.way.price_version == book_.version() && flow.way.table_version == to.table_version &&
+                          flow.way.config_version == context_.config_version();
     if (!is_known) renew_way(flow.way, to);
     return flow.way;
   }

@@ -16,7 +16,7 @@ constexpr double kFirstShare = 0.5;     // of the salary of balance
 constexpr double kRateSpanS = 1;        // what "lately" means for rates
 constexpr Duration kSoonest = 500us;    // no message is looked at again sooner, so that packets enter in batches
 constexpr Duration kReviewMax = 100ms;  // what one look makes up for at most on an idle way
-constexpr double kSalaryMost = 1e8, kSalaryLeast = 1e-6;
+constexpr double kSalaryMost = 1e8, kSalaryLeast = 1e-6;  // fees a second
 /// What is left of a flow's rate when its way begins to cost something.
 constexpr double kOnsetShare = 0.5;
 /// Delays in which a salary would be that of balance if it went on as it began.
@@ -82,7 +82,7 @@ void Flow::review(Time now, const AdmissionConfig& config, const Terms& terms) {
   } else {
     return;
   }
-  salary_ = std::clamp(salary_, kSalaryLeast, kSalaryMost);
+  salary_ = std::clamp(salary_, kSalaryLeast * config.fee, kSalaryMost * config.fee);
   earning_ = salary_ / terms.price;
 }
 

@@ -108,13 +108,14 @@ class Flow {
   struct Way {
     std::uint64_t price_version = 0;  // of the prices that it is by
     std::uint64_t table_version = 0;  // of the group table
-    double congestion = 0;            // as Quote
-    double clients = 0;               // dollars, of the clients that cost most
-    double asked = 0;                 // dollars, of a packet
-    std::uint64_t parts = 0;          // as Quote
-    Duration delay{};                 // in which who pays answers; where nothing costs anything, a round trip
-    Duration round_trip{};            // the longest to any destination
-    BenefitKind benefit{};            // what is sought for it
+    std::uint64_t config_version = 0;
+    double congestion = 0;    // as Quote
+    double clients = 0;       // dollars, of the clients that cost most
+    double asked = 0;         // dollars, of a packet
+    std::uint64_t parts = 0;  // as Quote
+    Duration delay{};         // in which who pays answers; where nothing costs anything, a round trip
+    Duration round_trip{};    // the longest to any destination
+    BenefitKind benefit{};    // what is sought for it
     // What follows from these for a packet of this flow, reckoned once in a turn.
     Time reckoned_at = kNever;  // kNever: not since any of the above changed
     double price = 0;           // dollars

@@ -67,7 +67,8 @@ Duration LinkPrice::interval() const {
   const double share = rate() / rate_.packets_per_frame() / kUsualRate;
   const double factor = share < 1 ? 1 / share : 1 / std::sqrt(share);
   const Duration by_rate = from_seconds(to_seconds(config_->update_min) * factor);
-  return std::max(std::clamp(by_rate, kIntervalMin, kIntervalMax), round_trip_ / kIntervalsPerRoundTrip);
+  const Duration most = std::max(kIntervalMax, config_->update_min);
+  return std::max(std::clamp(by_rate, kIntervalMin, most), round_trip_ / kIntervalsPerRoundTrip);
 }
 
 double LinkPrice::rate() const { return std::max(rate_.packets_per_s(), kRateLeast); }

@@ -19,7 +19,7 @@ bool is_same(std::uint16_t told, std::uint16_t level) {
 }
 
 /// Prices from the first word of which senders need not be told yet.
-bool is_little(std::uint16_t level) { return level < level_of(kOnsetDollars); }
+bool is_little(std::uint16_t level, double fee) { return level < level_of(kOnsetFees * fee); }
 }  // namespace
 
 OwnPrices::OwnPrices(Context& context, const Links& links, Overlay& overlay, PriceBook& book)
@@ -108,7 +108,7 @@ bool OwnPrices::observe(Time now, Watched& watched) {
 
 Time OwnPrices::due_at(const Told& told, std::uint16_t level) const {
   const AdmissionConfig& config = context_.config.admission;
-  if (told.level == 0 && is_little(level)) return kNever;
+  if (told.level == 0 && is_little(level, context_.config.admission.fee)) return kNever;
   // The first word of a price does not wait for T_min. It comes seldom enough: prices linger before they are zero.
   if (told.level == 0) return Time{};
   return *told.at + (is_same(told.level, level) ? config.update_max : config.update_min);

@@ -9,14 +9,14 @@ namespace spindled {
 /// `soft_limit` packets, and growing exponentially between and beyond. Finite for every length.
 double queue_price(double packets, double soft_limit, double price_max);
 
-/// What a queue costs is not worth a word below this, as long as it has cost nothing: a packet or two that wait for a
-/// moment, a client that had to wait for a processor.
-inline constexpr double kOnsetDollars = 1.0 / 4;
+/// What a queue costs is not worth a word below this part of the fee, as long as it has cost nothing: a packet or two
+/// that wait for a moment, a client that had to wait for a processor.
+inline constexpr double kOnsetFees = 1.0 / 4;
 
-/// A queue that has had a price and is empty costs the least that can be told for so long. While it does, senders do
+/// A queue that has had a price and is empty costs this part of the fee for so long. While it does, senders do
 /// not probe as they do on an idle network, where their rate grows e-fold in a few round trips: faster than news of a
 /// new queue, which come every AdmissionConfig::update_min, could hold them back.
 inline constexpr Duration kLinger = 1s;
-inline constexpr double kLingerDollars = 1.0 / 16;
+inline constexpr double kLingerFees = 1.0 / 16;
 
 }  // namespace spindled

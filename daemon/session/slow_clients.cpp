@@ -47,7 +47,7 @@ void SlowClients::note_caught_up(Time now, SessionId session, std::size_t queued
   if (reader.price == 0) {
     readers_.erase(at);  // nothing lingers
   } else if (!reader.caught_up) {
-    if (reader.price > kLingerDollars) {
+    if (reader.price > linger_dollars()) {
       look(now, session, reader);
       tell();
     }
@@ -79,8 +79,8 @@ void SlowClients::look(Time now, SessionId session, Reader& reader) {
   if (!reader.caught_up) reader.busy += now - std::exchange(reader.seen_at, now);
   measure(reader);
   const double price = price_of(reader);
-  if (price >= kOnsetDollars) reader.cost_at = now;
-  reader.price = reader.cost_at && now < *reader.cost_at + kLinger ? std::max(price, kLingerDollars) : 0;
+  if (price >= kOnsetFees * config_.admission.fee) reader.cost_at = now;
+  reader.price = reader.cost_at && now < *reader.cost_at + kLinger ? std::max(price, linger_dollars()) : 0;
   reader.priced_for = reader.queued;
 }
 
@@ -88,6 +88,8 @@ double SlowClients::price_of(const Reader& reader) const {
   const double limit = reader.limit * std::max(memory_.allowance(), kAllowanceLeast);
   return queue_price(static_cast<double>(reader.queued), limit, config_.admission.price_max);
 }
+
+double SlowClients::linger_dollars() const { return kLingerFees * config_.admission.fee; }
 
 /// The limit is like that of a link: it grows with what the client reads. What it could read before is forgotten over
 /// some looks only, and at first it is thought to be fast: so one that merely pauses is not priced like one that cannot

@@ -68,7 +68,7 @@ class SlowClients {
     double price = 0;
     Time seen_at{};
     bool caught_up = false;
-    std::optional<Time> cost_at;  // when it cost kOnsetDollars and more, at the last such look
+    std::optional<Time> cost_at;  // when it cost kOnsetFees and more, at the last such look
     std::size_t priced_for = 0;   // bytes, at the last look
     // How fast it reads while something waits: since its speed was measured, the time and what it has taken; and the
     // bytes that may therefore wait for AdmissionConfig::price_max.
@@ -90,6 +90,7 @@ class SlowClients {
   void measure(Reader& reader);
   /// Of a client for which so much waits. Where memory is scarce less may wait for the same price.
   double price_of(const Reader& reader) const;
+  double linger_dollars() const;
   /// What may wait for a client that reads `limit` bytes in kLag, within what is configured.
   double within_limits(double limit) const;
   /// Tells what has changed.

@@ -177,6 +177,24 @@ TEST_F(AdmissionTest, ARestIsWorthTheSavings) {
   EXPECT_LE(burst(far), 3) << "it buys two where packets are dear, of which one may enter early";
 }
 
+TEST_F(AdmissionTest, AFlowGoesByAnotherConfigurationAtOnce) {
+  ASSERT_TRUE(enter(near));
+  EXPECT_EQ(state(near).dollars, 1);
+  now += 1h;
+  NodeConfig next = on.context.config;
+  next.admission.fee = 2;
+  next.admission.savings_max = 20;
+  on.context.reconfigure(next);
+  admission.reconsider();
+  EXPECT_EQ(burst(near), 10) << "savings_max over the fee";
+  EXPECT_EQ(state(near).dollars, 1 + 10 * 2);
+  now += 1h;
+  next.admission.savings_max = 30;
+  on.context.reconfigure(next);
+  admission.reconsider();
+  EXPECT_EQ(burst(near), 15) << "though its price is what it was";
+}
+
 TEST(AdmissionSavings, AreWhatIsEarnedInTenMillisecondsWhereThatIsMore) {
   NodeConfig config = config_of_alpha();
   config.admission.salary = 100'000;

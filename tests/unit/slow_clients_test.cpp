@@ -95,7 +95,7 @@ TEST_F(SlowClientsTest, ABurstThatIsReadCostsNothing) {
 
 TEST_F(SlowClientsTest, AShortQueueCostsNothingButWhereItWasLongOfLate) {
   constexpr std::size_t queued = kSoft / 64;
-  ASSERT_LT(price_of(queued), kOnsetDollars);
+  ASSERT_LT(price_of(queued), kOnsetFees);
   slow_.note_behind(now_, 1, queued, 0);
   deliver(1, {"g"});
   for (int i = 0; i < 5; ++i) pass(50ms);
@@ -128,7 +128,7 @@ TEST_F(SlowClientsTest, APauseCostsNoLongerThanItLasts) {
   ASSERT_DOUBLE_EQ(price("g"), price_of(kSoft));
   now_ += 3ms;
   slow_.note_caught_up(now_, 1, 0, kSoft);
-  EXPECT_DOUBLE_EQ(price("g"), kLingerDollars);
+  EXPECT_DOUBLE_EQ(price("g"), kLingerFees);
   const int told = told_;
   slow_.note_behind(now_, 1, kSoft / 4, kSoft);
   slow_.note_caught_up(now_, 1, 0, 2 * kSoft);
@@ -141,7 +141,7 @@ TEST_F(SlowClientsTest, ThePriceOfADrainedQueueLingers) {
   pass(50ms);
   slow_.note_caught_up(now_, 1, 0, 1000);
   pass(50ms);
-  EXPECT_DOUBLE_EQ(price("g"), kLingerDollars);
+  EXPECT_DOUBLE_EQ(price("g"), kLingerFees);
   slow_.note_behind(now_, 1, kSoft / 4, 1000);
   pass(50ms);
   EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 4)) << "its names are still known";
@@ -187,10 +187,10 @@ TEST_F(SlowClientsTest, TwoThatLingerOnOneNameKeepItsPriceUntilTheLastIsDone) {
   const Time first = now_ - 550ms, second = now_;
   slow_.note_caught_up(now_, 2, 0, kSoft);
   pass(50ms);
-  EXPECT_DOUBLE_EQ(price("g"), kLingerDollars);
+  EXPECT_DOUBLE_EQ(price("g"), kLingerFees);
   const int told = told_;
   while (now_ < first + kLinger + 100ms) pass(50ms);
-  EXPECT_DOUBLE_EQ(price("g"), kLingerDollars) << "the second lingers";
+  EXPECT_DOUBLE_EQ(price("g"), kLingerFees) << "the second lingers";
   EXPECT_EQ(slowest_, "two");
   EXPECT_EQ(told_, told + 1) << "at the same price, which is the other's now";
   while (now_ < second + kLinger + 50ms) pass(50ms);
