@@ -150,6 +150,11 @@ void Flushes::readmit(SessionId session, std::string_view group) {
   if (at->second.empty()) expelled_.erase(at);
 }
 
+std::size_t Flushes::expelled_from(SessionId session) const {
+  const auto at = expelled_.find(session);
+  return at == expelled_.end() ? 0 : at->second.size();
+}
+
 std::string_view Flushes::expelled_from(SessionId session, const std::vector<std::string>& groups) const {
   const auto at = expelled_.find(session);
   if (at == expelled_.end()) return {};

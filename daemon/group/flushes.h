@@ -63,6 +63,8 @@ class Flushes {
   /// may have been sent in the view that the others have left.
   void expel(SessionId session, const std::string& group);
   void readmit(SessionId session, std::string_view group);
+  /// Groups that it has been taken out of, and has not joined again.
+  std::size_t expelled_from(SessionId session) const;
   /// The first of these groups that this is true of; empty: none.
   std::string_view expelled_from(SessionId session, const std::vector<std::string>& groups) const;
   /// The session is gone.

@@ -22,6 +22,8 @@ constexpr std::size_t kWrittenPerTurn = 8u << 20;
 constexpr std::size_t kWrittenAtOnce = 256u << 10;
 /// Clients that were refused and have yet to read why. Further ones are not told.
 constexpr std::size_t kRefusedMax = 64;
+/// Groups that a client may have been taken out of and not have joined again: each of them is remembered.
+constexpr std::size_t kExpelledMax = 1'000;
 
 }  // namespace
 
@@ -556,6 +558,11 @@ void Sessions::check_flushes(Time now) {
     log_.info("client {} has left the group {}: it did not answer a flush request in time (session.flush_timeout_ms)",
               session->name(), overdue.group);
     sessions_.mark_dirty(*session);
+    if (groups_.flushes().expelled_from(overdue.session) <= kExpelledMax) continue;
+    close(now, *session,
+          {Errc::limit_exceeded, fmt::format("the client did not answer flush requests of {} groups in time "
+                                             "(session.flush_timeout_ms), and has joined none of them again",
+                                             kExpelledMax + 1)});
   }
 }
 

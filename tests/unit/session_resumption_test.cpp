@@ -253,6 +253,26 @@ TEST_F(PutOut, WithoutKnowingItEndsWithTheConnection) { EXPECT_FALSE(may_return(
 
 TEST_F(PutOut, AndToldSoMayGoOn) { EXPECT_TRUE(may_return(true)); }
 
+// What it was taken out of is remembered, as it may have sent in the view that the others have left.
+TEST_F(PutOut, OfMoreGroupsThanAreRememberedEnds) {
+  expect_answers_soon();
+  const ConnectionId silent = connect({.name = "ann"}), other = connect({.name = "bob"});
+  for (const ConnectionId connection : {silent, other}) {
+    std::vector<std::uint8_t> frames;
+    for (std::uint32_t i = 1; i <= 1'001; ++i) {
+      protocol::write_group_request(frames, ClientFrame::join,
+                                    {i, fmt::format("news{}", i), protocol::kSynchronousBit});
+    }
+    read(connection, frames);
+    wait(1s);
+  }
+  ASSERT_EQ(frames_of(silent, ClientFrame::flush_request).size(), 1'001u);
+  wait(3s);
+  EXPECT_EQ(count(Counter::flush_timeouts), 1'001u);
+  EXPECT_EQ(count(Counter::sessions_closed), 1u);
+  EXPECT_EQ(logged("flush requests of 1001 groups"), 1u);
+}
+
 TEST_F(SessionResumption, IsNothingOnAUnixSocketNorForWhoDoesNotAskForIt) {
   for (const Options& options : {Options{.may_come_back = false}, Options{.is_resumable = false}}) {
     const ConnectionId connection = connect_member(options);
