@@ -77,7 +77,7 @@ Time HoldDowns::gained(Time now, const TopologyItem& item) const {
 /// Zero once it has fallen below half of the least hold-down: then the past no longer counts.
 Duration HoldDowns::decayed(const Loss& loss, Time now) const {
   const Duration half_life = config_.gain_hold_down_max / 2;
-  if (half_life <= Duration::zero()) return Duration::zero();
+  if (half_life <= Duration::zero() || config_.gain_hold_down <= Duration::zero()) return Duration::zero();
   Duration hold_down = loss.hold_down;
   Duration calm = now - loss.lost_at;
   for (; calm >= half_life; calm -= half_life) {

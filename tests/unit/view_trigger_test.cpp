@@ -149,6 +149,18 @@ TEST_F(Trigger, FlappingDoublesTheHoldDownAndCalmHalvesIt) {
   EXPECT_EQ(wait(kLine), 200ms) << "all is forgiven";
 }
 
+TEST_F(Trigger, WithoutAHoldDownThePastIsForgottenAtOnce) {
+  ViewConfig none;
+  none.gain_hold_down = 0ms;
+  none.gain_hold_down_max = 1ms;
+  HoldDowns without{none};
+  without.observe(now, kPair);
+  without.observe(now, kAlone);
+  now += 1'000'000'000s;
+  without.observe(now, kPair);
+  EXPECT_EQ(Steady(kAlone).change_due(now, kPair, without, none), now);
+}
+
 TEST_F(Trigger, ACrashLoopIsHeldDownAcrossLives) {
   due(kPair);
   Duration last{};
