@@ -93,7 +93,9 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   CLI::App app("The daemon of Spindle, a group communication toolkit.", "spindled");
   app.footer(kFooter);
   app.set_version_flag("--version", kVersion);
-  app.add_option("--config", line.config_file, "Configuration file (TOML)")->type_name("FILE");
+  app.add_option("--config", line.config_file, "Configuration file (TOML)")
+      ->type_name("FILE")
+      ->check([](const std::string& file) { return std::string(file.empty() ? "names no file" : ""); });
   app.add_flag("--check", line.check, "Check the configuration and what it names, print what is wrong, and exit");
   app.add_flag("--print-config", line.print, "Print the configuration with all defaults, as TOML, and exit");
   app.add_option("--name", line.name, "Name of this daemon, unique in its cluster; default: the name of the host")

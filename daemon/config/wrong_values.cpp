@@ -85,6 +85,9 @@ std::string wrong_identity(const std::string& value) {
         value);
   }
   if (colon + 1 == value.size()) return fmt::format("\"{}\" lacks a name", value);
+  if ((kind == "uid" || kind == "gid") && value.find_first_not_of("0123456789*", colon + 1) != std::string::npos) {
+    return fmt::format("\"{}\" is no number: write \"{}:\" for a name", value, kind == "uid" ? "user" : "group");
+  }
   if ((kind == "user" || kind == "group") && value.find('*') != std::string::npos) {
     return fmt::format("\"{}\": a {} of this host is named in full", value, kind);
   }

@@ -63,7 +63,7 @@ TEST(CommandLine, WhatIsWrongIsNamed) {
   const std::pair<std::vector<std::string>, const char*> lines[] = {
       {{"--no-such-option"}, "--no-such-option"}, {{"--name", "two words"}, "--name"},
       {{"--listen", "nowhere"}, "--listen"},      {{"--neighbour", "nobody"}, "--neighbour"},
-      {{"--log-level", "loud"}, "--log-level"},
+      {{"--log-level", "loud"}, "--log-level"},   {{"--config", ""}, "--config"},
   };
   for (const auto& [arguments, named] : lines) {
     const Finished finished = run_spindled(arguments);

@@ -165,6 +165,9 @@ TEST(ConfigParse, WhatIsWrongWithRulesAndReservedNames) {
             "spindle.toml:3: names.who: \"ann\" is nobody: write \"anyone\", \"local\", or \"user:\", \"group:\", "
             "\"uid:\", \"gid:\", \"cert:\", \"operator:\" or \"token:\" and a name\n");
   EXPECT_EQ(wrong_who("user:"), "spindle.toml:3: names.who: \"user:\" lacks a name\n");
+  EXPECT_EQ(wrong_who("uid:alice"),
+            "spindle.toml:3: names.who: \"uid:alice\" is no number: write \"user:\" for a name\n");
+  EXPECT_EQ(wrong_who("gid:ops"), "spindle.toml:3: names.who: \"gid:ops\" is no number: write \"group:\" for a name\n");
   EXPECT_EQ(wrong_who("user:a*"), "spindle.toml:3: names.who: \"user:a*\": a user of this host is named in full\n");
   for (const char* good : {"cert:*", "token:web"}) EXPECT_EQ(wrong_who(good), "none");
   EXPECT_EQ(errors_of("[[access]]\nwho = [\"anyone\"]\ngroups = [\"*\"]\nallow = [\"sned\"]\n"),
