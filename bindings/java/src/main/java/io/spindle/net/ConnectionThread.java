@@ -104,7 +104,7 @@ final class ConnectionThread {
       return true;
     }
     long now = Clock.now();
-    if (session.nextDeadline() <= now) {
+    if (session.nextDeadline() <= now || session.isFenceDue()) {
       session.handleTime(now);
       delivery.deliver();
       return true;
@@ -175,7 +175,7 @@ final class ConnectionThread {
     }
     boolean hasMoreToRead = writer.link() != null && keeper.mayHaveMore() && takesEvents();
     session.setReading(takesEvents());
-    final boolean hasMoreToDo = writer.hasWork() || hasMoreToRead || calls.hasDone();
+    final boolean hasMoreToDo = writer.hasWork() || hasMoreToRead || calls.hasDone() || session.isFenceDue();
     state.setThreadAsleep(!hasMoreToDo);
     final long deadline = nextDeadline();
     final SelectionKey key = keeper.selected();

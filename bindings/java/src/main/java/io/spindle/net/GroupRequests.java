@@ -75,7 +75,15 @@ final class GroupRequests {
   }
 
   void leave(Name group) {
-    ask(group, () -> session.leave(group));
+    ask(group, () -> askToLeave(group));
+  }
+
+  private Code askToLeave(Name group) {
+    Code code = session.leave(group);
+    if (session.isFenceDue()) {
+      state.wakeThread();
+    }
+    return code;
   }
 
   void requestView(Name group) {
@@ -119,7 +127,7 @@ final class GroupRequests {
       boolean hasRoom =
           !state.isFull()
               || (!state.isOwnThread() && state.waitFor(deadline, () -> !state.canSend() || !state.isFull()));
-      if (!hasRoom || !state.canSend() || session.leave(group) != null) {
+      if (!hasRoom || !state.canSend() || askToLeave(group) != null) {
         return;
       }
       link.flush();

@@ -20,14 +20,14 @@ import java.util.Set;
  *   takeHangUp(): the connection is of no use: close it, and tell nothing more of it
  *   write writer().output(); consume(n)
  *   reader().read(bytes that came); the stream's end: reader().end(reason, text)
- *   settle(now) whenever isSettlingDue(); handleTime(now) at nextDeadline(); take events
+ *   settle(now) whenever isSettlingDue(), isFenceDue() after requests; handleTime(now) at nextDeadline(); take events
  * </pre>
  *
  * <p>Disconnected, the last event, comes when it gives up: `isOver`. Requests are taken from the first welcome on, with
  * or without a connection. Times are nanoseconds since an epoch of the driver's choice, and never go back.
  *
- * <p>Threads: as ClientEngine. `isSettlingDue` and `reader` are for the thread that reads; everything else is for one
- * thread at a time.
+ * <p>Threads: as ClientEngine. `isSettlingDue`, `settle`, `handleTime` and `reader` are for the thread that reads;
+ * everything else is for one thread at a time, which may be another one while that reads.
  */
 public final class ClientSession {
   /** A time that never comes. */
@@ -103,6 +103,7 @@ public final class ClientSession {
    */
   private final Map<Name, Set<Name>> former = new HashMap<>();
 
+  private boolean isFenceDue; // a group was left since it was looked at
   private long fenceUntil = NEVER;
   private long resumeTimeout; // of the session, as its daemon has said
 
@@ -259,6 +260,7 @@ public final class ClientSession {
     lookAt = NEVER;
     tellAt = NEVER;
     fenceUntil = NEVER;
+    fence.clear();
     engine.disconnect();
   }
 
@@ -318,10 +320,20 @@ public final class ClientSession {
   }
 
   public boolean isSettlingDue() {
-    return reader().hasNews() || isTellingToBeTimed() || isTellingDue();
+    return isFenceDue || reader().hasNews() || isTellingToBeTimed() || isTellingDue();
+  }
+
+  /** Whether `settle` is due for what was asked, whatever has been read. */
+  public boolean isFenceDue() {
+    return isFenceDue;
   }
 
   public void settle(long now) {
+    boolean isDue = isFenceDue && !fence.isEmpty();
+    isFenceDue = false;
+    if (isDue) {
+      watchFence();
+    }
     if (phase != Phase.GREETING && phase != Phase.OPEN) {
       return; // of a connection that is over
     }
@@ -420,9 +432,7 @@ public final class ClientSession {
     Code error = writer().leave(group);
     if (error == null) {
       left.add(group);
-      if (!fence.isEmpty()) {
-        watchFence();
-      }
+      isFenceDue |= !fence.isEmpty(); // views that were seen are with the reader, which may be at work
     }
     return error;
   }

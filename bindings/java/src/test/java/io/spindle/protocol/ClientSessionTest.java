@@ -1,0 +1,204 @@
+package io.spindle.protocol;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.spindle.Answers;
+import io.spindle.Code;
+import io.spindle.ConnectOptions;
+import io.spindle.Connection;
+import io.spindle.Destinations;
+import io.spindle.Event;
+import io.spindle.JoinOptions;
+import io.spindle.Name;
+import io.spindle.Reconnected;
+import io.spindle.RequestFailed;
+import io.spindle.SendOptions;
+import io.spindle.Service;
+import io.spindle.Spindle;
+import io.spindle.TestDaemon;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+final class ClientSessionTest {
+  private static final Name DEN = Name.of("den");
+  private static final Name NEWS = Name.of("news");
+  private static final Name FORMER = Name.of("#ann#alpha");
+  private static final Name OWN = Name.of("#ann#beta");
+
+  private final ClientSession session =
+      new ClientSession(
+          new SessionOptions("ann", false, 0, 1, 5_000_000_000L, 60_000_000_000L, false, 0, false, 1),
+          new Observer() {
+            @Override
+            public boolean refused(int request, RequestFailed failed) {
+              return false;
+            }
+
+            @Override
+            public void confirmed(int request) {}
+
+            @Override
+            public void answered(long number, Code error, Answers answers) {}
+          });
+  private long now;
+
+  private void read(Output frames) {
+    session.reader().read(ByteBuffer.wrap(frames.toBytes()));
+  }
+
+  private void connect(Name name) {
+    assertEquals(0, session.takeDial());
+    session.connected("");
+    read(welcome(name));
+    session.settle(now);
+    assertTrue(session.isConnected());
+  }
+
+  private static Output welcome(Name name) {
+    Output frame = new Output();
+    int head = frame.beginFrame(Frames.WELCOME);
+    frame.u16(Frames.VERSION);
+    frame.name(name);
+    frame.endFrame(head);
+    return frame;
+  }
+
+  /** A view of all members. */
+  private static Output view(Name group, Name... members) {
+    Output frame = new Output();
+    int head = frame.beginFrame(Frames.VIEW);
+    frame.name(group);
+    frame.varint(1);
+    frame.name(Name.of("beta"));
+    frame.u64(1);
+    frame.varint(1);
+    frame.u8(1); // somebody has joined
+    frame.u8(0);
+    frame.u64(0);
+    frame.varint(0);
+    frame.varint(0);
+    frame.varint(0);
+    frame.varint(members.length);
+    List.of(members).forEach(frame::name);
+    frame.endFrame(head);
+    return frame;
+  }
+
+  /** It was in both groups, and has come to another daemon, where it has asked to join them. */
+  private void begin() {
+    session.start(now);
+    connect(FORMER);
+    for (Name group : List.of(DEN, NEWS)) {
+      assertNull(session.writer().join(group, false));
+      read(view(group, FORMER));
+    }
+    session.settle(now);
+    session.reader().end(session.engine().endReason(), "");
+    session.settle(now);
+    now = session.nextDeadline();
+    session.handleTime(now);
+    connect(OWN);
+    session.reader().takeEvents();
+    write();
+  }
+
+  private void write() {
+    for (ByteBuffer piece = session.writer().output(); piece != null; piece = session.writer().output()) {
+      session.consume(piece.remaining());
+    }
+  }
+
+  /** Another thread may be reading then. */
+  @Test
+  void leavingLeavesTheReaderAlone() {
+    begin();
+    assertNull(session.writer().multicast(Service.AGREED, Destinations.of(NEWS), new byte[] {1}, SendOptions.DEFAULT));
+    read(view(NEWS, OWN));
+    assertFalse(session.isFenceDue());
+    assertNull(session.leave(DEN));
+    assertTrue(session.isFenceDue());
+    List<EventReader.SeenView> seen = session.reader().takeSeenViews();
+    assertEquals(List.of(NEWS), seen.stream().map(EventReader.SeenView::group).toList());
+  }
+
+  @Test
+  void whatIsSentGoesOnceTheLastGroupIsLeft() {
+    begin();
+    assertNull(session.writer().multicast(Service.AGREED, Destinations.of(NEWS), new byte[] {1}, SendOptions.DEFAULT));
+    assertNull(session.leave(DEN));
+    session.settle(now);
+    assertFalse(session.isFenceDue());
+    read(view(NEWS, FORMER, OWN));
+    session.settle(now);
+    assertEquals(0, session.writer().writableSize());
+    assertNull(session.leave(NEWS));
+    assertTrue(session.isSettlingDue());
+    assertEquals(0, session.writer().writableSize());
+    session.settle(now);
+    assertFalse(session.isSettlingDue());
+    assertTrue(session.writer().writableSize() > 0);
+  }
+
+  /** Takes a frame of that type, past all others. */
+  private static void awaitFrame(DataInputStream from, int wanted) throws IOException {
+    for (int type = -1; type != wanted; ) {
+      int length = from.read() | from.read() << 8 | from.read() << 16;
+      type = from.readUnsignedByte();
+      from.readFully(new byte[length]);
+    }
+  }
+
+  /** As a daemon does for a client that joins a group, and then as another one that does not let it in. */
+  private static void serve(ServerSocket server, CompletableFuture<Void> hasSent) {
+    try {
+      try (Socket first = server.accept()) {
+        first.getOutputStream().write(welcome(FORMER).toBytes());
+        awaitFrame(new DataInputStream(first.getInputStream()), Frames.JOIN);
+        first.getOutputStream().write(view(DEN, FORMER).toBytes());
+      }
+      try (Socket second = server.accept()) {
+        second.getOutputStream().write(welcome(OWN).toBytes());
+        awaitFrame(new DataInputStream(second.getInputStream()), Frames.SEND);
+        hasSent.complete(null);
+      }
+    } catch (IOException failure) {
+      hasSent.completeExceptionally(failure);
+    }
+  }
+
+  /** Its thread waits for nothing else then, and for long. */
+  @Test
+  void leavingWakesAConnectionThatWaits() throws Exception {
+    CompletableFuture<Void> hasSent = new CompletableFuture<>();
+    try (ServerSocket server = new ServerSocket(0, 2, InetAddress.getLoopbackAddress())) {
+      Thread daemon = new Thread(() -> serve(server, hasSent));
+      daemon.start();
+      ConnectOptions options =
+          ConnectOptions.at("tcp:127.0.0.1:" + server.getLocalPort()).withKeepalive(Duration.ofHours(1));
+      try (Connection ann = Spindle.connect(options)) {
+        ann.requestJoin(DEN, JoinOptions.DEFAULT);
+        Event event = ann.receive();
+        while (!(event instanceof Reconnected)) {
+          event = ann.receive();
+        }
+        assertTrue(((Reconnected) event).fenced());
+        ann.multicast(Service.AGREED, "news", new byte[1]);
+        ann.leave(DEN);
+        hasSent.get(TestDaemon.PATIENCE_S, TimeUnit.SECONDS);
+      }
+      daemon.join();
+    }
+  }
+}
