@@ -466,8 +466,9 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
   /**
    * The events for a subscriber, which says with {@code request(n)} how many it takes: what it does not ask for waits
    * as events that nobody receives do, and holds up the daemon in the end. It is called by {@link
-   * ConnectOptions#executor}, by one thread at a time; {@code onComplete} follows {@link Disconnected}. There is one
-   * subscriber at a time: once it has cancelled there can be another.
+   * ConnectOptions#executor}, by one thread at a time; {@code onComplete} follows {@link Disconnected}. Where the
+   * executor refuses to run it the connection's thread calls {@code onError} with what the executor has thrown. There is
+   * one subscriber at a time: once it has cancelled, or has ended, there can be another.
    *
    * @return a publisher of this connection's events
    */
@@ -475,7 +476,8 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
 
   /**
    * Has a handler called with each event, as a subscriber of {@link #events} that asks for all: by
-   * {@link ConnectOptions#executor}, one at a time. A handler that throws is called no more.
+   * {@link ConnectOptions#executor}, one at a time. A handler that throws is called no more, nor is one that the executor
+   * refuses to run.
    *
    * @param handler is given the events
    * @return {@code cancel()} ends it

@@ -18,8 +18,11 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -328,6 +331,32 @@ final class ConnectionTest {
     }
   }
 
+  /** Of a pool that is full, such as one that is shut down. */
+  @Test
+  void anExecutorThatRefusesEndsTheSubscriber() throws Exception {
+    AtomicBoolean refuses = new AtomicBoolean();
+    Executor executor =
+        work -> {
+          if (refuses.get()) {
+            throw new RejectedExecutionException("on purpose");
+          }
+          work.run();
+        };
+    try (Connection ann = Spindle.connect(daemon.options("ann").withExecutor(executor))) {
+      get(ann.join("den"));
+      CountDownLatch isTold = new CountDownLatch(1);
+      ann.events().subscribe(new Refused(isTold));
+      refuses.set(true);
+      ann.multicast(Service.AGREED, "den", new byte[1]);
+      assertTrue(isTold.await(TestDaemon.PATIENCE_S, SECONDS));
+      refuses.set(false);
+      BlockingQueue<Event> got = new LinkedBlockingQueue<>();
+      ann.onEvent(got::add);
+      assertInstanceOf(GroupView.class, got.poll(TestDaemon.PATIENCE_S, SECONDS));
+      assertInstanceOf(Message.class, got.poll(TestDaemon.PATIENCE_S, SECONDS));
+    }
+  }
+
   /** A subscriber that fails is gone a moment after what it has told before that. */
   private static Flow.Subscription subscribeNext(Connection connection, Consumer<Event> handler)
       throws InterruptedException {
@@ -344,7 +373,7 @@ final class ConnectionTest {
     }
   }
 
-  /** A subscriber that comes second. */
+  /** A subscriber that takes nothing, and is told of an error. */
   private record Refused(CountDownLatch refused) implements Flow.Subscriber<Event> {
     @Override
     public void onSubscribe(Flow.Subscription subscription) {}

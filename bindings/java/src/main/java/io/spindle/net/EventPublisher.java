@@ -3,21 +3,27 @@ package io.spindle.net;
 import io.spindle.Disconnected;
 import io.spindle.Event;
 import java.util.Objects;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** The events of a connection for one subscriber at a time, as many as it asks for. */
 final class EventPublisher implements Flow.Publisher<Event> {
+  /** What the program's executor is to run. */
+  interface Work extends Runnable {
+    /** The executor has failed to. Nothing is done where it has run it, and that has failed. */
+    void refused(Throwable failure);
+  }
+
   private final Supplier<Event> poll; // the next event; null: none waits
   private final Supplier<Boolean> isOver;
-  private final Executor executor; // hands work to that of the program; never fails
+  private final Consumer<Work> executor; // hands work to that of the program; never fails
   private final AtomicReference<Delivery> current = new AtomicReference<>();
 
-  EventPublisher(Supplier<Event> poll, Supplier<Boolean> isOver, Executor executor) {
+  EventPublisher(Supplier<Event> poll, Supplier<Boolean> isOver, Consumer<Work> executor) {
     this.poll = poll;
     this.isOver = isOver;
     this.executor = executor;
@@ -46,7 +52,7 @@ final class EventPublisher implements Flow.Publisher<Event> {
     delivery.wake();
   }
 
-  private final class Delivery implements Flow.Subscription, Runnable {
+  private final class Delivery implements Flow.Subscription, Work {
     private final Flow.Subscriber<? super Event> subscriber;
     private final AtomicLong wanted = new AtomicLong();
     private final AtomicInteger wakes = new AtomicInteger(); // since it began to run
@@ -82,7 +88,7 @@ final class EventPublisher implements Flow.Publisher<Event> {
 
     void wake() {
       if (!isCancelled && wakes.getAndIncrement() == 0) {
-        executor.execute(this);
+        executor.accept(this);
       }
     }
 
@@ -101,11 +107,25 @@ final class EventPublisher implements Flow.Publisher<Event> {
       } while (wakes.addAndGet(-seen) != 0);
     }
 
-    private void deliver() {
+    /** No other thread runs it: `wakes` stays as it is, and it is handed over no more. */
+    @Override
+    public void refused(Throwable failure) {
+      if (!isCancelled) {
+        cancel();
+        begin();
+        subscriber.onError(failure);
+      }
+    }
+
+    private void begin() {
       if (!hasBegun) {
         hasBegun = true;
         subscriber.onSubscribe(this);
       }
+    }
+
+    private void deliver() {
+      begin();
       if (isBadRequest && !isCancelled) {
         cancel();
         subscriber.onError(new IllegalArgumentException("a subscriber asks for one event at least"));

@@ -26,7 +26,7 @@ final class EventReceiver {
    * Has the program's executor do it, by way of the connection's thread: where that executor runs what it is given at once,
    * no call of the program's is held up by events.
    */
-  private void start(Executor executor, Runnable work) {
+  private void start(Executor executor, EventPublisher.Work work) {
     if (!state.isOwnThread() && state.runSoon(() -> hand(executor, work))) {
       return;
     }
@@ -34,13 +34,22 @@ final class EventReceiver {
   }
 
   /** A subscriber that fails, or an executor that refuses, is the program's own affair: the connection takes no harm. */
-  private static void hand(Executor executor, Runnable work) {
+  private static void hand(Executor executor, EventPublisher.Work work) {
     try {
       executor.execute(work);
     } catch (RuntimeException | Error failure) {
-      Thread here = Thread.currentThread();
-      here.getUncaughtExceptionHandler().uncaughtException(here, failure);
+      report(failure);
+      try {
+        work.refused(failure);
+      } catch (RuntimeException | Error another) {
+        report(another);
+      }
     }
+  }
+
+  private static void report(Throwable failure) {
+    Thread here = Thread.currentThread();
+    here.getUncaughtExceptionHandler().uncaughtException(here, failure);
   }
 
   /**

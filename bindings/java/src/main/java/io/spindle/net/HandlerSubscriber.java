@@ -8,9 +8,10 @@ import java.util.function.Consumer;
 /** A subscriber that takes all events there are, and gives them to a handler. */
 final class HandlerSubscriber implements Flow.Subscriber<Event>, Flow.Subscription {
   private final Consumer<? super Event> handler;
+  private final Thread maker = Thread.currentThread();
   private volatile Flow.Subscription subscription; // null: it has not begun
   private volatile boolean isCancelled;
-  private Throwable refusal;
+  private Throwable refusal; // as far as `maker` was told of one
 
   private HandlerSubscriber(Consumer<? super Event> handler) {
     this.handler = handler;
@@ -19,7 +20,7 @@ final class HandlerSubscriber implements Flow.Subscriber<Event>, Flow.Subscripti
   static Flow.Subscription subscribe(Flow.Publisher<Event> events, Consumer<? super Event> handler) {
     HandlerSubscriber made = new HandlerSubscriber(Objects.requireNonNull(handler));
     events.subscribe(made);
-    if (made.refusal != null) { // which this thread has been told
+    if (made.refusal != null) {
       throw new IllegalStateException(made.refusal.getMessage());
     }
     return made;
@@ -42,7 +43,9 @@ final class HandlerSubscriber implements Flow.Subscriber<Event>, Flow.Subscripti
 
   @Override
   public void onError(Throwable failure) {
-    refusal = failure;
+    if (Thread.currentThread() == maker) {
+      refusal = failure;
+    }
   }
 
   @Override
