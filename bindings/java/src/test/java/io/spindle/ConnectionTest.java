@@ -234,6 +234,46 @@ final class ConnectionTest {
     return connection.multicastAsync(Service.FIFO, "den", payload);
   }
 
+  /** Of a group that another member does not let have its next view. */
+  @Test
+  void whatIsNotSentHoldsUpNothingMore() throws Exception {
+    try (TestDaemon patient =
+            TestDaemon.start(TestDaemon.newFolder(), "127.0.0.1:0", "[session]\nflush_timeout_ms = 600000");
+        Connection ann = Spindle.connect(patient.options("ann").withKeepalive(Duration.ZERO));
+        Connection bob = patient.connect("bob");
+        Connection eve = patient.connect("eve")) {
+      JoinOptions synchronous = JoinOptions.DEFAULT.withSynchrony(false);
+      get(bob.join(Name.of("den"), JoinOptions.DEFAULT.withSynchrony(true)));
+      CompletableFuture<GroupView> joined = ann.join(Name.of("den"), synchronous);
+      while (!joined.isDone()) {
+        bob.receive(Duration.ofMillis(1)); // which answers
+      }
+      eve.requestJoin(Name.of("den"), synchronous);
+      Event event = ann.receive(PATIENCE);
+      while (!(event instanceof FlushRequest)) {
+        event = ann.receive(PATIENCE);
+      }
+      ann.flushOk((FlushRequest) event);
+
+      Destinations den = Destinations.of("den");
+      CompletableFuture<Void> late =
+          ann.multicastAsync(Service.AGREED, den, new byte[1], SendOptions.DEFAULT.withTimeout(Duration.ofMillis(100)));
+      CompletableFuture<Void> behind = ann.multicastAsync(Service.AGREED, "news", new byte[1]);
+      assertEquals(Code.TIMED_OUT, codeOf(late));
+      get(behind);
+
+      CompletableFuture<Void> cancelled = ann.multicastAsync(Service.AGREED, "den", new byte[1]);
+      behind = ann.multicastAsync(Service.AGREED, "news", new byte[1]);
+      Thread waiting = new Thread(() -> ann.multicast(Service.AGREED, "news", new byte[1]));
+      waiting.start();
+      assertFalse(behind.isDone());
+      cancelled.cancel(false);
+      get(behind);
+      waiting.join(PATIENCE.toMillis());
+      assertFalse(waiting.isAlive());
+    }
+  }
+
   @Test
   void aSubscriberGetsWhatItAsksFor() throws Exception {
     BlockingQueue<Object> got = new LinkedBlockingQueue<>();

@@ -31,6 +31,7 @@ final class ConnectionThread {
   private final LinkWriter writer;
   private final LinkKeeper keeper;
   private final EventDelivery delivery;
+  private final MessageSender sender;
   private final FeedCalls feeds;
   private final EventQueue events;
   private ByteBuffer room; // what is read into
@@ -40,6 +41,7 @@ final class ConnectionThread {
       LinkWriter writer,
       LinkKeeper keeper,
       EventDelivery delivery,
+      MessageSender sender,
       FeedCalls feeds,
       EventQueue events) {
     this.state = state;
@@ -50,6 +52,7 @@ final class ConnectionThread {
     this.writer = writer;
     this.keeper = keeper;
     this.delivery = delivery;
+    this.sender = sender;
     this.feeds = feeds;
     this.events = events;
   }
@@ -120,7 +123,7 @@ final class ConnectionThread {
     int ready = select();
     now = Clock.now();
     if (!calls.isEmpty()) {
-      calls.expire(now);
+      sender.expire(now);
     }
     feeds.expire(now);
     if (state.isClosing() && now >= state.closingUntil()) {

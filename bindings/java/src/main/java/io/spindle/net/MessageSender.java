@@ -220,8 +220,8 @@ final class MessageSender {
     lock.lock();
     try {
       PendingCalls.Call made = call.get();
-      if (made != null) {
-        calls.forget(made);
+      if (made != null && calls.forget(made)) {
+        noteFewer();
       }
     } finally {
       lock.unlock();
@@ -304,6 +304,19 @@ final class MessageSender {
     if (flowsWantBuffer && session.writer().outputSize() <= state.options().sendBufferBytes() / 2) {
       tellReadyFlows();
     }
+  }
+
+  /** Time has passed. */
+  void expire(long now) {
+    if (calls.expire(now)) {
+      noteFewer();
+    }
+  }
+
+  /** What has ended without being sent holds up nothing any more, such as what was to be sent to another group. */
+  private void noteFewer() {
+    noteRoom();
+    state.tellChanged();
   }
 
   /** There may be room for what waits for it. */

@@ -194,16 +194,18 @@ final class PendingCalls {
     return rooms.stream().anyMatch(each -> each.attempt != null && each.groups.equals(groups));
   }
 
-  /** The call is not waited for any more. */
-  void forget(Call call) {
+  /** The call is not waited for any more. Whether those that wait for room behind it may go. */
+  boolean forget(Call call) {
     joins.remove(call);
     confirms.remove(call);
     if (requests.remove(call)) {
       engine.requests().end(((Request) call).number);
     }
-    if (rooms.remove(call)) {
+    boolean hasWaited = rooms.remove(call);
+    if (hasWaited) {
       noteGone((Room) call);
     }
+    return hasWaited;
   }
 
   // What happens.
@@ -293,12 +295,12 @@ final class PendingCalls {
     return hasFound;
   }
 
-  /** Time has passed. */
-  void expire(long now) {
+  /** Time has passed. Whether those that wait for room behind one that has ended may go. */
+  boolean expire(long now) {
     endThose(joins, call -> call.deadline <= now, Code.TIMED_OUT);
     endThose(confirms, call -> call.deadline <= now, Code.TIMED_OUT);
     endThose(requests, call -> call.deadline <= now, Code.TIMED_OUT);
-    endThose(rooms, call -> call.deadline <= now, Code.TIMED_OUT);
+    return endThose(rooms, call -> call.deadline <= now, Code.TIMED_OUT);
   }
 
   /** The connection has ended. Requests have been told by the engine. */

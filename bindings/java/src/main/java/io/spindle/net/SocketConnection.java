@@ -71,7 +71,7 @@ public final class SocketConnection implements Connection {
     receiver = new EventReceiver(state, events, groups, executor);
     EventDelivery delivery = new EventDelivery(state, writer, sender, feeds, events);
     LinkKeeper keeper = new LinkKeeper(state, writer, delivery, threads);
-    thread = threads.newThread(new ConnectionThread(state, writer, keeper, delivery, feeds, events)::run);
+    thread = threads.newThread(new ConnectionThread(state, writer, keeper, delivery, sender, feeds, events)::run);
     state.setThread(thread);
   }
 
