@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, Callable, Optional, TypeVar
 
 from . import _patience, _second
+from ._address import Address
 from ._blocking import connect_blocking
 from ._bulk import BulkEngine, BulkSource, Channels
 from ._codes import Code
@@ -142,11 +143,20 @@ class Bulk(Channels):
             self._engine.withdraw)
 
 
+class _Dialling:
+    """An attempt to connect, of a thread of its own, as how long a resolver takes has no bound."""
+
+    def __init__(self, address: Address, until: float) -> None:
+        self.address = address
+        self.until = until  # a time of time.monotonic()
+
+
 class Connection:
     """The connection of a program to its daemon: connect() makes it. It is an iterator of events."""
 
     def __init__(self, options: Options) -> None:
         self._stream: Optional[socket.socket] = None
+        self._dialling: Optional[_Dialling] = None  # what comes of any other is of no use
         self._wake_in, self._wake_out = socket.socketpair()
         self._options = options
         self._servers = options.servers()
@@ -648,7 +658,9 @@ class Connection:
         is_blocked = self._write()
         if session.has_outcomes:
             return
-        ends = [each for each in (until, _patience.until(session.deadline())) if each is not None]
+        dialling = self._dialling
+        ends = [each for each in (until, _patience.until(session.deadline()), dialling and dialling.until)
+                if each is not None]
         left = _patience.left(min(ends)) if ends else None
         poll = select.poll()
         poll.register(self._wake_in, select.POLLIN)
@@ -676,6 +688,9 @@ class Connection:
             if wanted & select.POLLIN and (stream.fileno() in ready or isinstance(stream, ssl.SSLSocket)):
                 self._read(stream)
             self._write()
+        if dialling is not None and dialling is self._dialling and dialling.until <= time.monotonic():
+            self._dialling = None
+            session.failed(Code.TIMED_OUT, f"{dialling.address}: the daemon did not accept the connection in time")
         session.handle_time()
         if session.take_hang_up():
             self._hang_up()
@@ -720,38 +735,52 @@ class Connection:
         return False
 
     def _hang_up(self) -> None:
+        self._dialling = None
         if self._stream is not None:
             self._stream.close()
             self._stream = None
         self._has_failed = self._has_ended = False
 
     def _dial(self, server: int) -> None:
-        """Without the lock, as it may take a while. No other thread dials meanwhile: this one is the one that polls."""
+        """Has a thread connect, which whoever waits does not wait for."""
         now = time.monotonic()
         until = now + self._options.connect_timeout
         if self._connect_until is not None:
             # Each server has its share of the time.
             until = now + max(self._connect_until - now, 0.0) / (len(self._servers) - server)
-        address = self._servers[server]
-        stream, failure = None, None
-        self._lock.release()
+        self._dialling = dialling = _Dialling(self._servers[server], until)
+        try:
+            threading.Thread(target=self._connect, args=(dialling,), name="spindle-dial", daemon=True).start()
+        except RuntimeError as error:  # there can be no more
+            self._dialling = None
+            self._session.failed(Code.CONNECT_FAILED, f"{dialling.address}: {error}")
+
+    def _connect(self, dialling: _Dialling) -> None:
+        """In that thread, which does not hold the lock."""
+        address, token = dialling.address, b""
+        stream: Optional[socket.socket] = None
+        failure: Optional[Error] = None
         try:
             token = self._options.token_for(address)
-            stream = connect_blocking(self._options, address, until)
+            stream = connect_blocking(self._options, address, dialling.until)
         except Error as error:
             failure = error
         except Exception as error:  # such as a name of a host that cannot be one
             failure = error_of(Code.CONNECT_FAILED, f"{address}: {error}")
-        finally:
-            self._lock.acquire()
-        if failure is not None:
-            self._session.failed(failure.code, failure.text)
-        elif stream is not None and self._session.is_over:
-            stream.close()
-        else:
-            self._stream = stream
-            self._address = address
-            self._session.connected(token)
+        with self._lock:
+            if dialling is not self._dialling:
+                if stream is not None:
+                    stream.close()
+                return
+            self._dialling = None
+            if failure is not None:
+                self._session.failed(failure.code, failure.text)
+            else:
+                self._stream = stream
+                self._address = address
+                self._session.connected(token)
+            self._write_all()
+            self._have_written()  # and read
 
     def _open(self) -> "Connection":
         """Connects for the first time."""

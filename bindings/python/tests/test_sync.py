@@ -5,11 +5,13 @@ import sysconfig
 import threading
 import time
 import unittest
+from unittest import mock
 
 from support import PATIENCE_S, DaemonMixin
 
 import spindle
 from spindle import Service, sync
+from spindle._blocking import connect_blocking
 
 
 class Sync(DaemonMixin, unittest.TestCase):
@@ -234,6 +236,47 @@ class Sync(DaemonMixin, unittest.TestCase):
         sender = self.in_thread(send)
         self.assertTrue(all(each.payload == content for each in self.messages(ann, 20)))
         sender()
+
+    def test_connecting_again_holds_nobody_up(self):
+        """Such as a resolver that does not answer, for which nothing has a bound."""
+        ann = self.connect("ann")
+        begun, goes_on, has_ended, dropped = (threading.Event() for _ in range(4))
+
+        class Stream(socket.socket):
+            def close(self):
+                super().close()
+                dropped.set()
+
+        def connect(*_):
+            begun.set()
+            goes_on.wait(PATIENCE_S)
+            has_ended.set()
+            return Stream(socket.AF_UNIX)
+        self.addCleanup(goes_on.set)
+        with mock.patch.object(sync, "connect_blocking", connect):
+            self.daemon.end()
+            self.assertTrue(begun.wait(PATIENCE_S))
+            with self.assertRaises(spindle.TimedOut):
+                ann.receive(timeout=0.01)
+            ann.close(0.01)
+            self.assertFalse(has_ended.is_set(), "it was waited for")
+            self.assertFalse(ann.is_open)
+            goes_on.set()
+            self.assertTrue(dropped.wait(PATIENCE_S), "nobody wants it any more")
+
+    def test_an_address_that_hangs_has_its_share_of_the_time(self):
+        goes_on = threading.Event()
+        self.addCleanup(goes_on.set)
+
+        def connect(options, address, until):
+            if address.path == "/hangs":
+                goes_on.wait(PATIENCE_S)
+            return connect_blocking(options, address, until)
+        with mock.patch.object(sync, "connect_blocking", connect):
+            ann = sync.connect("/hangs", self.address, name="ann", connect_timeout=6)
+        self.addCleanup(ann.close)
+        self.assertTrue(ann.is_open)
+        self.assertFalse(goes_on.is_set())
 
     def test_goes_on_when_the_daemon_is_back(self):
         ann = self.connect("ann")
