@@ -3,6 +3,7 @@ import asyncio
 import atexit
 import os
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Optional, Union
 
 from . import _engine
@@ -15,6 +16,8 @@ from ._types import Name
 _FILE, _DIRECTORY, _BYTES, _STREAM = range(4)
 #: Seconds that are as good as for ever.
 _EVER = 1e9
+#: That wait at once, at most; each has a thread.
+_CALLS = 32
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
@@ -97,6 +100,8 @@ class BulkEngine:
     def __init__(self, session: _engine.Session, options: Options) -> None:
         how = options.bulk_options()
         self._process = os.getpid()
+        #: For calls that wait: that of the loop is for resolvers, too, without which nobody connects.
+        self.executor = ThreadPoolExecutor(_CALLS, thread_name_prefix="spindle-call")
         self.engine = _engine.Bulk(session, how.workers, how.keep_hashes, os.fsencode(how.hash_directory))
         _OPEN.add(self)
 
@@ -192,8 +197,8 @@ class Bulk(Channels):
         0: as much as goes; `weight`: 1 to 100, its share beside other channels; `linger`: how long the channel stays
         once it is complete, for members that come later. Cancelled, it offers nothing, or takes it back."""
         loop = asyncio.get_running_loop()
-        offering = loop.run_in_executor(None, self._engine.offer, group, source, bytes_per_second, weight, linger,
-                                        timeout)
+        offering = loop.run_in_executor(self._engine.executor, self._engine.offer, group, source, bytes_per_second,
+                                        weight, linger, timeout)
         try:
             return await asyncio.shield(offering)
         except asyncio.CancelledError:

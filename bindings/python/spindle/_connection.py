@@ -331,7 +331,7 @@ class Connection(LinkOwner):
         """Also where the caller is cancelled."""
         self._stop_serving()
         if self._channels is not None:
-            await self._loop.run_in_executor(None, self._channels.close)
+            await self._loop.run_in_executor(self._channels.executor, self._channels.close)
 
     # --- The end ---
 

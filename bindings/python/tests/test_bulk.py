@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 from support import PATIENCE_S, DaemonMixin, WithDaemon
 
@@ -166,6 +167,24 @@ class Channels(WithChannels):
         await self.next(member, spindle.BulkOffered)
         ended = await self.next(member, spindle.BulkEnded)
         self.assertEqual(spindle.BulkEndedCause.CANCELLED, ended.cause)
+
+    async def test_offers_that_wait_leave_the_executor_of_the_loop_alone(self):
+        """By which loops resolve names."""
+        source, member = await self.pair()
+        loop = asyncio.get_running_loop()
+        executor = ThreadPoolExecutor(1)
+        loop.set_default_executor(executor)
+        self.daemon.send_signal(signal.SIGSTOP)
+        offering = asyncio.ensure_future(source.bulk.offer("den", BulkSource.bytes(b"x"), timeout=None))
+        try:
+            await asyncio.sleep(0)
+            found = await asyncio.wait_for(loop.getaddrinfo("127.0.0.1", 1), PATIENCE_S)
+            self.assertEqual(("127.0.0.1", 1), found[0][4])
+            self.assertFalse(offering.done())
+        finally:
+            self.daemon.send_signal(signal.SIGCONT)
+            await offering
+        await self.next(member, spindle.BulkOffered)
 
     async def test_a_refusal_goes_before_what_is_asked_next(self):
         """Else who has left before it refuses counts as missing."""
