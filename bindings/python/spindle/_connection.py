@@ -282,13 +282,13 @@ class Connection(LinkOwner):
         number, call = self._session.open_feed(group, repair_for, bytes_per_second, drop_oldest)
         if call < 0:
             raise error_of(Code(-call))
-        until = _patience.until(timeout)
+        code: Optional[Code] = Code.INTERNAL_ERROR
         try:
-            code, _ = await self._outcome(call, until)
-        except BaseException:
-            self._session.close_feed(number)
-            self._write()
-            raise
+            code, _ = await self._outcome(call, _patience.until(timeout))
+        finally:
+            if code is not None:
+                self._session.close_feed(number)
+                self._write()
         if code is not None:
             raise error_of(code)
         return Feed(self, number)

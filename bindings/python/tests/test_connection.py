@@ -2,6 +2,7 @@
 import asyncio
 import gc
 import resource
+import signal
 import socket
 import unittest
 import weakref
@@ -287,6 +288,19 @@ class Calls(WithDaemon):
         for _ in range(20):
             self.assertTrue(ann.try_multicast(Service.AGREED, "nobody", b"x" * 1000))
         await ann.confirm(PATIENCE_S)
+
+    async def test_a_feed_that_is_not_opened_in_time_does_not_stay(self):
+        ann = await self.connect("ann")
+        self.daemon.send_signal(signal.SIGSTOP)
+        try:
+            with self.assertRaises(spindle.TimedOut):
+                await ann.open_feed("den", timeout=0.01)
+        finally:
+            self.daemon.send_signal(signal.SIGCONT)
+        feed = await ann.open_feed("den", timeout=PATIENCE_S)
+        self.assertTrue(feed.is_open)
+        late = spindle.Feed(ann, feed.id - 1)
+        self.assertFalse(late.is_open)
 
     async def test_draining_leaves(self):
         ann, bob = await self.connect("ann"), await self.connect("bob")
