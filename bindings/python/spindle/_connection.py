@@ -28,6 +28,9 @@ WRITE = -1
 #: What Session.commit() finds: nothing, events, or something else, for which all is looked at.
 _EVERYTHING = 2
 
+#: Futures, in their order.
+_Waiters = dict["asyncio.Future[None]", None]
+
 
 class Group:
     """A group that this client has joined. `view` is the one with which it did; later ones are events."""
@@ -134,8 +137,8 @@ class Connection(LinkOwner):
         self._serves_channels = False
         self._flush_is_due = False
         self._calls: dict[int, asyncio.Future[tuple[Optional[Code], Any]]] = {}
-        self._event_waiters: list[asyncio.Future[None]] = []
-        self._change_waiters: list[asyncio.Future[None]] = []
+        self._event_waiters: _Waiters = {}
+        self._change_waiters: _Waiters = {}
         self._connect_until: Optional[float] = time.monotonic() + options.connect_timeout
 
     # --- Events ---
@@ -455,18 +458,19 @@ class Connection(LinkOwner):
         if future is not None and not future.done():
             future.set_result((Code.TIMED_OUT, None))
 
-    async def _wait(self, waiters: list["asyncio.Future[None]"], until: Optional[float]) -> bool:
+    async def _wait(self, waiters: _Waiters, until: Optional[float]) -> bool:
         """False where the time is over."""
         if until is not None and until <= time.monotonic():
             return False
         future: asyncio.Future[None] = self._loop.create_future()
-        waiters.append(future)
+        waiters[future] = None
         timer = None
         if until is not None:
-            timer = self._loop.call_later(until - time.monotonic(), _wake, [future])
+            timer = self._loop.call_later(until - time.monotonic(), _wake, {future: None})
         try:
             await future
         finally:
+            waiters.pop(future, None)  # where nothing has come
             if timer is not None:
                 timer.cancel()
         return True
@@ -491,8 +495,13 @@ class Connection(LinkOwner):
 
     def _wait_for_event(self) -> Awaitable[None]:
         future: asyncio.Future[None] = self._loop.create_future()
-        self._event_waiters.append(future)
+        self._event_waiters[future] = None
+        future.add_done_callback(self._forget_waiter)
         return future
+
+    def _forget_waiter(self, future: "asyncio.Future[None]") -> None:
+        """One that is cancelled, where nothing has come."""
+        self._event_waiters.pop(future, None)
 
     # --- What moves bytes ---
 
@@ -668,7 +677,7 @@ class Connection(LinkOwner):
             _wake(self._change_waiters)
 
 
-def _wake(waiters: list["asyncio.Future[None]"]) -> None:
+def _wake(waiters: _Waiters) -> None:
     for future in waiters:
         if not future.done():
             future.set_result(None)

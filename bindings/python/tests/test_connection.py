@@ -358,6 +358,25 @@ class Failing(unittest.IsolatedAsyncioTestCase):
 
 
 class Memory(WithDaemon):
+    async def test_waits_that_were_in_vain_leave_nothing(self):
+        ann = await self.connect("ann")
+        stream = ann.__aiter__()
+
+        def futures():
+            gc.collect()
+            return sum(isinstance(each, asyncio.Future) for each in gc.get_objects())
+        before = futures()
+        for _ in range(50):
+            with self.assertRaises(spindle.TimedOut):
+                await ann.receive(timeout=0.0001)
+            for waiting in (ann.receive(), stream.__anext__()):
+                task = asyncio.ensure_future(waiting)
+                await asyncio.sleep(0)
+                task.cancel()
+                await asyncio.wait({task})
+        del task, waiting
+        self.assertLess(futures() - before, 20)
+
     async def test_nothing_is_kept(self):
         """Of connections, messages and calls that are over."""
         async def life():
