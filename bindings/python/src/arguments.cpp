@@ -8,6 +8,16 @@
 
 namespace spindle::python {
 
+namespace {
+
+// A list of what should be pairs, of a mapping or of whatever gives them.
+PyObject* items_of(PyObject* object) {
+  if (PyDict_Check(object)) return PyDict_Items(object);
+  return PyObject_HasAttrString(object, "keys") != 0 ? PyMapping_Items(object) : PySequence_List(object);
+}
+
+}  // namespace
+
 bool wants(const char* call, Py_ssize_t count, Py_ssize_t wanted) {
   if (count == wanted) return true;
   PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, not %zd", call, wanted, count);
@@ -53,7 +63,7 @@ bool GroupsArgument::read(PyObject* object) {
 
 bool HeadersArgument::read(PyObject* object) {
   if (object == Py_None) return true;
-  const Ref items(PyDict_Check(object) ? PyDict_Items(object) : PySequence_List(object));
+  const Ref items(items_of(object));
   if (!items) return false;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
     const Ref pair(PySequence_Fast(PyList_GET_ITEM(items.get(), i), "a header is a pair of a key and a value"));

@@ -1,9 +1,11 @@
 """What is Python's own of a connection; what all languages have is in tests/conformance."""
 import asyncio
+import collections
 import gc
 import resource
 import signal
 import socket
+import types
 import unittest
 import weakref
 
@@ -91,6 +93,14 @@ class Messages(WithDaemon):
         self.assertEqual(("a", 0), (change[1], index))
         self.assertFalse(message.is_request)
         self.assertIn("5 bytes", repr(message))
+
+    async def test_have_headers_of_any_mapping(self):
+        wanted = (("to", b"1"), ("by", b"2"))
+        for headers in ({"to": b"1", "by": b"2"}, types.MappingProxyType(dict(wanted)), collections.UserDict(wanted),
+                        list(wanted), iter(wanted)):
+            await self.group.multicast(Service.AGREED, b"", headers=headers)
+            message, = await self.messages(self.ann, 1)
+            self.assertEqual(wanted, message.headers)
 
     async def test_are_buffers_that_outlive_the_connection(self):
         await self.group.multicast(Service.AGREED, bytearray(b"x" * 100_000))
