@@ -128,6 +128,7 @@ class Connection(LinkOwner):
         self.get_buffer = self._session.get_buffer
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
+        self._is_debugged = self._loop.get_debug()  # all calls are held to the thread
         self._link: Optional[Link] = None
         self._dialling: Optional[asyncio.Task[None]] = None
         self._timer: Optional[asyncio.TimerHandle] = None
@@ -200,6 +201,8 @@ class Connection(LinkOwner):
         """Sends a message to groups, or private names, of one or several. Waits where there is no room, for
         send_timeout or `timeout`, or for the view that flush_ok() has made way for. A call that is cancelled has sent
         nothing."""
+        if self._is_debugged:
+            self._check_thread()
         code = self._session.multicast_gathering(groups, payload, service, type, self_discard, ticket, headers)
         if code < 0:
             self._write_as(code)
@@ -211,6 +214,8 @@ class Connection(LinkOwner):
                       self_discard: bool = False, ticket: int = 0, headers: Headers = None) -> bool:
         """The same without waiting: False where there is no room, and nothing was sent. writable() waits for some; with
         independent flows FlowReady comes, too. Raises WouldBlock with the code FLUSHING where flush_ok() says so."""
+        if self._is_debugged:
+            self._check_thread()
         code = self._session.multicast_gathering(groups, payload, service, type, self_discard, ticket, headers)
         if code == Code.WOULD_BLOCK:
             self._flush()  # the socket may have the room that the output has not
@@ -599,6 +604,8 @@ class Connection(LinkOwner):
 
     def _write(self) -> None:
         """What was asked just now: at once, or with what follows in this turn of the loop."""
+        if self._is_debugged:
+            self._check_thread()
         code = self._session.gather()
         if code < 0:
             self._write_as(code)

@@ -152,6 +152,11 @@ class Messages(WithDaemon):
         for call in (lambda: self.ann.join("pit"), self.ann.receive, lambda: self.ann.request("den", b"")):
             with self.assertRaisesRegex(RuntimeError, "another thread's loop"):
                 await asyncio.to_thread(lambda each=call: asyncio.run(each()))
+        for send in (lambda: self.ann.try_multicast(Service.AGREED, "den", b"bad"),
+                     lambda: asyncio.run(self.ann.multicast(Service.AGREED, "den", b"bad"))):
+            for _ in range(3):  # where it joins others, too
+                with self.assertRaisesRegex(RuntimeError, "another thread's loop"):
+                    await asyncio.to_thread(send)
         call = asyncio.run_coroutine_threadsafe
         loop = asyncio.get_running_loop()
         await asyncio.to_thread(lambda: call(self.ann.multicast(Service.AGREED, "den", b"good"), loop).result())
