@@ -659,7 +659,7 @@ class Connection:
         if session.has_outcomes:
             return
         dialling = self._dialling
-        ends = [each for each in (until, _patience.until(session.deadline()), dialling and dialling.until)
+        ends = [each for each in (until, _patience.until(session.deadline()), dialling.until if dialling else None)
                 if each is not None]
         left = _patience.left(min(ends)) if ends else None
         poll = select.poll()
