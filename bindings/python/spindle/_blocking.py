@@ -49,9 +49,10 @@ def why_unconnected(address: Address, error: OSError) -> Error:
 
 
 def _protect(options: Options, address: Address, plain: socket.socket) -> socket.socket:
-    stream = options.tls_context().wrap_socket(plain, server_hostname=address.host)
+    context = options.tls_context()
+    stream = context.wrap_socket(plain, server_hostname=address.host)
     try:
-        _tls.check_daemon(stream)
+        _tls.check_daemon(stream, context)
     except BaseException:
         stream.close()
         raise

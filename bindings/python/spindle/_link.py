@@ -206,9 +206,10 @@ async def open_link(options: Options, address: Address, until: float) -> Link:
         if address.path:
             await loop.create_unix_connection(lambda: link, sock=await _connect_unix(address, until))
         elif address.is_protected:
+            context = options.tls_context()
             transport, _ = await loop.create_connection(lambda: link, address.host, address.port,
-                                                        ssl=options.tls_context(), server_hostname=address.host)
-            _tls.check_daemon(transport.get_extra_info("ssl_object"))
+                                                        ssl=context, server_hostname=address.host)
+            _tls.check_daemon(transport.get_extra_info("ssl_object"), context)
         else:
             await loop.create_connection(lambda: link, address.host, address.port)
     except BaseException as error:

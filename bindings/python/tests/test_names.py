@@ -1,6 +1,7 @@
 """What the package calls things is what the library calls them."""
 import asyncio
 import pickle
+import ssl
 import typing
 import unittest
 
@@ -78,9 +79,11 @@ class Peer:
 
 
 class Daemons(unittest.TestCase):
+    context = _tls.Context(ssl.PROTOCOL_TLS_CLIENT)  # of a client that has no certificate
+
     def test_have_a_name_of_one(self):
         for uri in ("spindle://trading/daemon/alpha", "spindle://trading/daemon/*", "spindle://a%20b/daemon/c"):
-            _tls.check_daemon(Peer(uri))
+            _tls.check_daemon(Peer(uri), self.context)
 
     def test_others_have_not(self):
         good = "spindle://trading/daemon/alpha"
@@ -88,5 +91,5 @@ class Daemons(unittest.TestCase):
                      Peer("https://trading/daemon/alpha"), Peer("spindle://trading/operator/anna"),
                      Peer(good, protocol=None), Peer(good, protocol="spindle-admin/1")):
             with self.assertRaises(spindle.NotConnected) as caught:
-                _tls.check_daemon(peer)
+                _tls.check_daemon(peer, self.context)
             self.assertEqual(spindle.Code.TLS_FAILED, caught.exception.code)

@@ -1,6 +1,7 @@
 """Connections that are protected by TLS."""
 import asyncio
 import os
+import pathlib
 import ssl
 import subprocess
 import threading
@@ -26,6 +27,8 @@ class WithTls(WithDaemon):
         os.mkdir(folder + "/others")
         pki(folder + "/others", "init", "others")
         pki(folder + "/others", "issue", "others.ca", "--client", "feed")
+        pki(folder + "/others", "issue", "others.ca", "b")
+        pki(folder + "/others", "trust", "others.ca")
         return [("tls.bundle", f'"{folder}/a.pem"'), ("listen.clients", '["tls:127.0.0.1:0"]'),
                 ("daemon.cluster", '"trading"')]
 
@@ -35,6 +38,12 @@ class WithTls(WithDaemon):
 
     def bundle(self, name):
         return f"{self._folder.name}/{name}"
+
+    def bundle_of(self, *names):
+        """With what is in these."""
+        path = pathlib.Path(self.bundle("several.pem"))
+        path.write_text("".join(pathlib.Path(self.bundle(each)).read_text() for each in names))
+        return str(path)
 
 
 class Protected(WithTls):
@@ -81,14 +90,27 @@ class Protected(WithTls):
 
     async def test_refuses_who_is_no_daemon(self):
         """With a certificate of the same cluster."""
+        await self.refuse(self.bundle("feed.pem"), self.bundle("feed.pem"), "purpose|not that of a daemon")
+
+    async def test_refuses_daemons_of_another_cluster(self):
+        """Although the CA that has signed their certificate is trusted."""
+        both = self.bundle_of("feed.pem", "others/others.crt")
+        await self.refuse(self.bundle("others/b.pem"), both, 'cluster "others", and this client\'s of "trading"')
+        async with spindle.connect(f"tls:127.0.0.1:{self.port}", tls_bundle=both) as ann:
+            self.assertTrue(ann.is_open)
+
+    async def refuse(self, theirs, ours, text):
+        """A server with one bundle is refused by clients with the other."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.bundle("feed.pem"))
+        context.load_cert_chain(theirs)
         context.set_alpn_protocols(["spindle-client/1"])
         server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0, ssl=context)
-        port = server.sockets[0].getsockname()[1]
-        with self.assertRaises(spindle.NotConnected) as caught:
-            await spindle.connect(f"tls:127.0.0.1:{port}", tls_bundle=self.bundle("feed.pem"))
+        address = f"tls:127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        with self.assertRaisesRegex(spindle.NotConnected, text) as caught:
+            await spindle.connect(address, tls_bundle=ours)
         self.assertEqual(spindle.Code.TLS_FAILED, caught.exception.code)
+        with self.assertRaisesRegex(spindle.NotConnected, text):
+            await asyncio.to_thread(sync.connect, address, tls_bundle=ours)
         server.close()
 
     async def test_without_a_certificate_wants_a_token(self):
