@@ -77,6 +77,29 @@ TEST_F(ChannelIndexes, ArePassedOnAsTheyCome) {
   EXPECT_TRUE(index_.is_right());
 }
 
+// A source that lies about a stream until it is over.
+TEST_F(ChannelIndexes, OfBlocksThatTheContentHasNotAreGivenToNobodyOnceThatIsKnown) {
+  index_.add_upstream(kParent);
+  index_.add_child(kChild);
+  give(kParent, hashes_of(2 * kBlocks, 1));
+  EXPECT_EQ(take(kChild).size(), 2 * kBlocks * kBlockHashBytes);
+  seal();
+  ASSERT_TRUE(index_.is_right());
+  EXPECT_TRUE(index_.next(kChild).hashes.empty());
+  index_.asked_for(kChild);
+  EXPECT_EQ(take(kChild), right_);
+}
+
+TEST_F(ChannelIndexes, OfAnEmptyContentAreNone) {
+  index_.add_upstream(kParent);
+  index_.add_child(kChild);
+  give(kParent, right_);
+  EXPECT_EQ(take(kChild), right_);
+  index_.seal(now_, 0, sha256_.hash({}));
+  ASSERT_TRUE(index_.is_right());
+  EXPECT_TRUE(index_.next(kChild).hashes.empty());
+}
+
 TEST_F(ChannelIndexes, OfStrangersAndChildrenAreNotTaken) {
   index_.add_child(kChild);
   give(kChild, wrong_);

@@ -14,6 +14,8 @@ void ChannelIndex::seal(Time now, std::uint32_t blocks, const spindle::bulk::Blo
   blocks_ = blocks;
   heard_at_ = asked_at_ = lacking_since_ = now;
   hashes_.resize(std::min(hashes_.size(), blocks_ * kBlockHashBytes));
+  // A source may have given hashes of blocks that the content has not.
+  for (auto& [id, side] : sides_) side.given = std::min<std::size_t>(side.given, count());
   look_at_hashes(now);
 }
 
@@ -136,6 +138,7 @@ ChannelIndex::Part ChannelIndex::next(ConnectionId to) {
   Side& side = found->second;
   if (!side.is_child && !side.is_asking) return {};
   const std::size_t first = side.given;
+  if (first >= this->count()) return {};
   const std::size_t count = std::min<std::size_t>(this->count() - first, spindle::bulk::kHashesPerIndexMax);
   side.given += count;
   return {static_cast<std::uint32_t>(first),
