@@ -60,7 +60,7 @@ class AsioDriver final : public Driver {
   std::string addresses(Port port) const;
   /// Whether another thread is at something that destroying this would wait for: the system's name resolution, or what
   /// `run_beside` was given.
-  bool is_held_up() const { return dialler_.is_resolving() || is_beside_busy_; }
+  bool is_held_up() const { return dialler_.lookups() != 0 || is_beside_busy_; }
 
   /// What `run_beside` is to do, and what is done with the outcome.
   using Finish = std::function<void()>;
@@ -115,6 +115,8 @@ class AsioDriver final : public Driver {
   void shake_hands();
   void shake_hands(SocketConnection& connection);
   void handshake_done(SocketConnection& connection);
+  /// Whether the peer's certificate is in the lists that count now.
+  bool is_revoked(const SocketConnection& connection) const;
   void handshake_failed(SocketConnection& connection, const std::string& why);
   /// One that was still to send a token has sent it, or is gone: another may come in its place.
   void leave_line(SocketConnection& connection);

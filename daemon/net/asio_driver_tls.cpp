@@ -33,8 +33,7 @@ void AsioDriver::protect(Protection protection) {
   if (!protection_) return;
   for (const auto& [number, connection] : connections_) {
     if (connection->state != SocketConnection::State::open) continue;
-    const std::optional<spindle::CertificateRecord> certificate = connection->certificate();
-    if (!certificate || !protection_.accepted_link->has_revoked(*certificate)) continue;
+    if (!is_revoked(*connection)) continue;
     log_.warning("the certificate of {} is revoked: its connection ends", connection->identities().front());
     linger(*connection);
     node_->handle_closed(now(), connection->id, "the certificate was revoked");
@@ -131,7 +130,14 @@ void AsioDriver::shake_hands(SocketConnection& connection) {
   }
 }
 
+bool AsioDriver::is_revoked(const SocketConnection& connection) const {
+  const std::optional<spindle::CertificateRecord> certificate = connection.certificate();
+  return protection_ && certificate && protection_.accepted_link->has_revoked(*certificate);
+}
+
 void AsioDriver::handshake_done(SocketConnection& connection) {
+  // It began when other lists counted.
+  if (is_revoked(connection)) return handshake_failed(connection, "the peer's certificate is revoked");
   ++handshakes_.done;
   connection.state = SocketConnection::State::open;
   const std::string* const waiting = pending_.find(connection.id);

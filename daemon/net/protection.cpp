@@ -48,6 +48,11 @@ Result<Protection> load_protection(const DaemonConfig& config, spindle::WallTime
   if (!config.tls.revocation_lists.empty()) {
     Result<std::string> read = read_file("tls.revocation_lists", config.tls.revocation_lists);
     if (!read) return tl::unexpected(read.error());
+    // One that is being written, or found no room: without lists nobody would be revoked.
+    if (read->empty()) {
+      return fail(Errc::bad_configuration,
+                  fmt::format("tls.revocation_lists: {} is empty", config.tls.revocation_lists));
+    }
     lists = std::move(*read);
   }
   std::string wrong;

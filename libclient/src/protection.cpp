@@ -40,6 +40,10 @@ std::unique_ptr<ByteStream> make_protected_stream(int socket, const ConnectOptio
   if (!options.tls_revocation_lists.empty()) {
     std::optional<std::string> read = read_file(options.tls_revocation_lists, text);
     if (!read) return nullptr;
+    if (read->empty()) {
+      text = options.tls_revocation_lists + ": the file is empty";
+      return nullptr;
+    }
     lists = std::move(*read);
   }
   const WallTime now = wall_time();

@@ -9,6 +9,7 @@
 #include "tests/integration/needs.h"
 #include "tests/integration/openssl.h"
 #include "tests/integration/raw_socket.h"
+#include "tests/integration/tls_peer.h"
 
 namespace spindle::test {
 namespace {
@@ -235,6 +236,31 @@ TEST_F(TlsLinks, ACertificateThatIsRevokedMeanwhileEndsItsLink) {
   alpha_->process().wait_for_line("link to beta");
   alpha_->process().wait_for_line("is refused: the peer's certificate is revoked");
   alpha_->expect_serving();
+}
+
+TEST_F(TlsLinks, ACertificateThatIsRevokedDuringItsHandshakeIsRefused) {
+  const std::string bundle = identities_.bundle("daemon/beta");
+  const std::string serial = identities_.last_serial();
+  const DaemonOptions alpha = identities_.daemon("alpha");
+  alpha_.emplace(alpha);
+  TlsPeer peer(alpha_->link_address(), TlsPort::link, bundle, [&] {
+    const std::string list =
+        identities_.file("lists.crl", identities_.authority().revoke({serial}, Identities::tomorrow()));
+    alpha_->reload(alpha.configuration + "revocation_lists = \"" + list + "\"\n");
+    alpha_->process().wait_for_line("those revoked by");
+  });
+  EXPECT_FALSE(peer.is_greeted());
+  alpha_->process().wait_for_line("is refused: the peer's certificate is revoked");
+}
+
+// A copy that is cut short by a full disk must not let in those who were revoked.
+TEST_F(TlsLinks, AnEmptyListOfThoseRevokedIsNotTaken) {
+  DaemonOptions alpha = identities_.daemon("alpha");
+  const std::string lists = identities_.file("lists.crl", "");
+  alpha_.emplace(alpha);
+  alpha_->reload(alpha.configuration + "revocation_lists = \"" + lists + "\"\n");
+  alpha_->process().wait_for_line("tls.revocation_lists: " + lists + " is empty");
+  alpha_->process().wait_for_line("is not taken: the configuration stays as it is");
 }
 
 }  // namespace

@@ -7,12 +7,15 @@
 
 namespace spindle::test {
 
-TlsPeer::TlsPeer(const std::string& address, TlsPort port, const std::string& bundle) : socket_(address) {
+TlsPeer::TlsPeer(const std::string& address, TlsPort port, const std::string& bundle,
+                 const std::function<void()>& meanwhile)
+    : socket_(address) {
   std::string error;
   const auto context = TlsContext::make({port, TlsSide::dialling, true}, read_file(bundle), {}, wall_time(), error);
   if (!context) throw std::runtime_error(bundle + ": " + error);
   engine_ = std::make_unique<TlsEngine>(context, wall_time());
   send_unsent();
+  receive(meanwhile);
   while (engine_->state() == TlsEngine::State::handshaking) receive();
 }
 
@@ -45,8 +48,9 @@ std::size_t TlsPeer::read() {
   return engine_->read(Clock::now(), space);
 }
 
-void TlsPeer::receive() {
+void TlsPeer::receive(const std::function<void()>& meanwhile) {
   const std::size_t bytes = socket_.read_some(engine_->receive_space());
+  if (meanwhile) meanwhile();
   engine_->received(bytes);
   if (bytes == 0) engine_->received_end();
   send_unsent();
