@@ -52,22 +52,32 @@ void Dialler::dial(ConnectionId id, std::string_view text) {
 }
 
 void Dialler::resolve(ConnectionId id, const Address& address) {
-  ++resolving_;
+  const std::string port = std::to_string(address.port);
+  const std::string name = address.host + ":" + port;
+  const auto [waiting, is_new] = waiting_.try_emplace(name);
+  waiting->second.push_back(id);
+  if (!is_new) return;
   const auto flags = asio::ip::tcp::resolver::numeric_service;
-  resolver_.async_resolve(address.host, std::to_string(address.port), flags,
-                          [this, id](const std::error_code& error, const asio::ip::tcp::resolver::results_type& found) {
-                            --resolving_;
-                            if (error) return finish(id, fail(Errc::connect_failed, error.message()));
-                            std::vector<SocketAddress> addresses;
-                            for (const auto& entry : found) {
-                              if (addresses.size() == kAddressesMax) break;
-                              const asio::ip::tcp::endpoint endpoint = entry.endpoint();
-                              SocketAddress& each = addresses.emplace_back();
-                              each.size = static_cast<socklen_t>(endpoint.size());
-                              std::memcpy(&each.storage, endpoint.data(), endpoint.size());
-                            }
-                            begin(id, std::move(addresses));
-                          });
+  resolver_.async_resolve(
+      address.host, port, flags,
+      [this, name](const std::error_code& error, const asio::ip::tcp::resolver::results_type& found) {
+        std::vector<SocketAddress> addresses;
+        for (const auto& entry : found) {
+          if (addresses.size() == kAddressesMax) break;
+          const asio::ip::tcp::endpoint endpoint = entry.endpoint();
+          SocketAddress& each = addresses.emplace_back();
+          each.size = static_cast<socklen_t>(endpoint.size());
+          std::memcpy(&each.storage, endpoint.data(), endpoint.size());
+        }
+        const auto told = waiting_.extract(name);
+        for (const ConnectionId each : told.mapped()) {
+          if (error) {
+            finish(each, fail(Errc::connect_failed, error.message()));
+          } else {
+            begin(each, addresses);
+          }
+        }
+      });
 }
 
 void Dialler::begin(ConnectionId id, std::vector<SocketAddress> addresses) {

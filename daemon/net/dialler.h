@@ -32,8 +32,8 @@ class Dialler {
   void dial(ConnectionId id, std::string_view address);
   /// Forgets the attempt, if there is one; its outcome is not told.
   bool cancel(ConnectionId id) { return attempts_.erase(id) != 0; }
-  /// Whether the system is looking up a name now, which cannot be interrupted.
-  bool is_resolving() const { return resolving_ != 0; }
+  /// How many names the system is looking up now, which cannot be interrupted.
+  std::size_t lookups() const { return waiting_.size(); }
 
  private:
   /// A socket that asks one address for a connection.
@@ -71,7 +71,9 @@ class Dialler {
   asio::ip::tcp::resolver resolver_;
   const Done done_;
   std::map<ConnectionId, std::unique_ptr<Attempt>> attempts_;  // handlers look them up, as they may be gone
-  std::size_t resolving_ = 0;
+  /// Who waits for a name. Asio looks one up after the other, so that each is asked for once at a time: otherwise one
+  /// whose server does not answer would hold up all others for good.
+  std::map<std::string, std::vector<ConnectionId>> waiting_;
   std::uint64_t last_probe_ = 0;
 };
 
