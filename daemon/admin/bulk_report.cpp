@@ -10,6 +10,7 @@
 #include "daemon/bulk/bulk_plane.h"
 #include "daemon/channel/channels.h"
 #include "daemon/session/sessions.h"
+#include "libclient/common/printable.h"
 
 namespace spindled {
 
@@ -21,10 +22,10 @@ namespace {
 constexpr std::array<const char*, 6> kOutcomes = {"undecided", "accepted", "done", "failed", "refused", "kept"};
 
 void describe(const Channel& channel, proto::BulkChannel& out) {
-  out.set_id(printable(spindle::bulk::to_string(channel.id)));
-  out.set_name(printable(channel.terms.name));
-  out.set_group(printable(channel.group));
-  out.set_source(printable(channel.source_name()));
+  out.set_id(spindle::printable(spindle::bulk::to_string(channel.id)));
+  out.set_name(spindle::printable(channel.terms.name));
+  out.set_group(spindle::printable(channel.group));
+  out.set_source(spindle::printable(channel.source_name()));
   out.set_source_gone(channel.source_is_gone);
   out.set_state(channel.is_complete ? "complete" : channel.is_sealed() ? "sealed" : "offered");
   out.set_rate_cap(channel.terms.bytes_per_second);

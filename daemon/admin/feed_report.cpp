@@ -12,6 +12,7 @@
 #include "daemon/group/groups.h"
 #include "daemon/link/links.h"
 #include "daemon/session/sessions.h"
+#include "libclient/common/printable.h"
 
 namespace spindled {
 
@@ -72,8 +73,8 @@ void describe(const AdminSubjects& subjects, const FeedKey& key, proto::Feed& ou
 proto::Feed describe_own(Time now, const AdminSubjects& subjects, const FeedKey& key, const FeedSource& source) {
   proto::Feed out;
   out.set_number(source.handle());
-  out.set_group(printable(source.terms().group));
-  out.set_source(fmt::format("#{}#{}", printable(source.owner().client), key.origin.name));
+  out.set_group(spindle::printable(source.terms().group));
+  out.set_source(fmt::format("#{}#{}", spindle::printable(source.owner().client), key.origin.name));
   out.set_state(std::string(state_of(source, subjects.feeds.directory().find(key) != nullptr)));
   out.set_repair_for_seconds(to_seconds(source.terms().repair_for));
   describe(subjects, key, out);
@@ -84,8 +85,8 @@ proto::Feed describe_own(Time now, const AdminSubjects& subjects, const FeedKey&
 proto::Feed describe_other(const AdminSubjects& subjects, const OpenFeed& feed) {
   proto::Feed out;
   out.set_number(feed.handle);
-  out.set_group(printable(feed.group));
-  out.set_source(printable(feed.source));
+  out.set_group(spindle::printable(feed.group));
+  out.set_source(spindle::printable(feed.source));
   out.set_state(std::string(state_of(subjects.feeds, feed)));
   out.set_repair_for_seconds(to_seconds(feed.repair_for));
   describe(subjects, feed.key, out);

@@ -9,6 +9,7 @@
 #include "daemon/admin/report.h"
 #include "daemon/admission/admission.h"
 #include "daemon/session/sessions.h"
+#include "libclient/common/printable.h"
 
 namespace spindled {
 
@@ -76,7 +77,7 @@ void describe(Time now, const Candidate& candidate, proto::Flow& out) {
   out.set_client(candidate.session->name());
   out.set_session(candidate.session->id());
   const std::vector<std::string>& names = candidate.to->names;
-  for (std::size_t i = 0; i < std::min(names.size(), kNamesShown); ++i) out.add_to(printable(names[i]));
+  for (std::size_t i = 0; i < std::min(names.size(), kNamesShown); ++i) out.add_to(spindle::printable(names[i]));
   out.set_to_count(static_cast<std::uint32_t>(names.size()));
   out.set_price(state.price);
   out.set_budget(state.budget);
@@ -86,7 +87,7 @@ void describe(Time now, const Candidate& candidate, proto::Flow& out) {
   out.set_blocked_share(state.blocked_share);
   out.set_packets(state.packets);
   out.set_dollars(state.dollars);
-  out.set_limited_by(printable(state.limited_by));
+  out.set_limited_by(spindle::printable(state.limited_by));
   out.set_benefit(std::string(to_string(state.benefit)));
 }
 
@@ -130,10 +131,10 @@ void add_prices(const PriceBook& book, PageRoom& room, proto::FlowReply& out) {
   });
   add_prices(book.client_prices(), room, out, [&](const PriceBook::ClientPrice& price) {
     proto::ClientPrice& added = *out.add_clients();
-    added.set_name(printable(price.name));
+    added.set_name(spindle::printable(price.name));
     added.set_daemon(view.members[price.daemon].name);
     added.set_price(price.dollars);
-    added.set_slowest(printable(price.slowest));
+    added.set_slowest(spindle::printable(price.slowest));
     return added.ByteSizeLong();
   });
 }

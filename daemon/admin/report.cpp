@@ -20,6 +20,7 @@
 #include "daemon/overlay/shortest_paths.h"
 #include "daemon/session/sessions.h"
 #include "daemon/view/view_agreement.h"
+#include "libclient/common/printable.h"
 #include "libclient/common/utf8.h"
 
 namespace spindled {
@@ -98,7 +99,7 @@ class Answer {
 void Answer::status(proto::StatusReply& out) const {
   out.set_name(context_.config.name);
   out.set_incarnation(hexadecimal(context_.config.incarnation));
-  out.set_cluster(printable(context_.config.cluster));
+  out.set_cluster(spindle::printable(context_.config.cluster));
   out.set_version(SPINDLE_VERSION);
   out.set_uptime_seconds(seconds_since(started_at_, now_));
 
@@ -145,8 +146,8 @@ void Answer::links(proto::LinksReply& out) const {
   }
   for (const NeighbourInfo& neighbour : subjects_.links.unconnected()) {
     proto::Neighbour& added = *out.add_unconnected();
-    added.set_address(printable(neighbour.address));
-    added.set_last_error(printable(neighbour.last_error));
+    added.set_address(spindle::printable(neighbour.address));
+    added.set_last_error(spindle::printable(neighbour.last_error));
     const bool waits = neighbour.next_dial > now_ && neighbour.next_dial != kNever;
     added.set_retry_seconds(waits ? seconds_since(now_, neighbour.next_dial) : 0);
   }
@@ -177,8 +178,8 @@ void Answer::link(LinkId id, const LinkState& own, proto::Link& out) const {
   });
   out.set_peer(info.peer.name);
   out.set_peer_incarnation(hexadecimal(info.peer.incarnation));
-  out.set_address(printable(info.address));
-  out.set_identity(printable(info.identity));
+  out.set_address(spindle::printable(info.address));
+  out.set_identity(spindle::printable(info.identity));
   out.set_dialled(info.dialled);
   out.set_weight(advertised == own.links.end() ? 0 : advertised->weight);
   out.set_configured_weight(info.configured_weight);
@@ -249,7 +250,7 @@ void Answer::groups(const proto::GroupsRequest& request, proto::GroupsReply& out
 }
 
 void Answer::group(const Group& group, bool members, PageRoom& room, proto::Group& out) const {
-  out.set_name(printable(group.name));
+  out.set_name(spindle::printable(group.name));
   out.set_member_count(count32(group.members.size()));
   const View& view = subjects_.groups.view();
   out.set_local_count(count32(group.members_of(view.self).size()));
@@ -288,8 +289,8 @@ void Answer::sessions(const proto::SessionsRequest& request, proto::SessionsRepl
 void Answer::session(const Session& session, proto::Session& out) const {
   out.set_id(session.id());
   out.set_name(session.name());
-  out.set_peer(printable(session.peer()));
-  out.set_identity(printable(session.identity()));
+  out.set_peer(spindle::printable(session.peer()));
+  out.set_identity(spindle::printable(session.identity()));
   out.set_state(std::string(to_string(session.state())));
   out.set_open_seconds(seconds_since(session.opened_at(), now_));
   out.set_bytes_in(session.traffic().bytes_in);
@@ -372,16 +373,17 @@ std::string change_of(const proto::Request& request) {
   if (request.has_admission())
     return request.admission().enabled() ? "switches admission on" : "switches admission off";
   if (request.has_heal()) return "ends the partition";
-  if (request.has_bulk_cancel()) return fmt::format("cancels channel {}", printable(request.bulk_cancel().id()));
+  if (request.has_bulk_cancel())
+    return fmt::format("cancels channel {}", spindle::printable(request.bulk_cancel().id()));
   if (request.has_bulk_rate()) {
-    return fmt::format("sets the rate of channel {} to {} bytes a second", printable(request.bulk_rate().id()),
+    return fmt::format("sets the rate of channel {} to {} bytes a second", spindle::printable(request.bulk_rate().id()),
                        request.bulk_rate().bytes_per_second());
   }
   if (!request.has_partition()) return {};
   std::string text = "imposes a partition:";
   for (const proto::Side& side : request.partition().sides()) {
     text += fmt::format("{} {}", text.back() == ':' ? "" : " |",
-                        printable(fmt::format("{}", fmt::join(side.daemons(), ","))));
+                        spindle::printable(fmt::format("{}", fmt::join(side.daemons(), ","))));
   }
   return text;
 }
@@ -443,11 +445,11 @@ Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) 
       break;
     case proto::Request::kBulkCancel:
       done = cancel_channel(now, subjects_, request.bulk_cancel().id());
-      reply.mutable_bulk_cancel()->set_id(printable(request.bulk_cancel().id()));
+      reply.mutable_bulk_cancel()->set_id(spindle::printable(request.bulk_cancel().id()));
       break;
     case proto::Request::kBulkRate:
       done = set_channel_rate(now, subjects_, request.bulk_rate().id(), request.bulk_rate().bytes_per_second());
-      reply.mutable_bulk_rate()->set_id(printable(request.bulk_rate().id()));
+      reply.mutable_bulk_rate()->set_id(spindle::printable(request.bulk_rate().id()));
       reply.mutable_bulk_rate()->set_bytes_per_second(request.bulk_rate().bytes_per_second());
       break;
     case proto::Request::KIND_NOT_SET:
@@ -462,25 +464,6 @@ Result<std::vector<std::uint8_t>> AdminReport::answer(Time now, ByteView bytes) 
   std::vector<std::uint8_t> encoded(reply.ByteSizeLong());
   reply.SerializeWithCachedSizesToArray(encoded.data());
   return encoded;
-}
-
-std::string printable(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t size = spindle::utf8_character_size(text);
-    const bool control = static_cast<unsigned char>(text[0]) < 0x20 || text[0] == 0x7f;
-    // C1 control characters, which terminals obey, are two bytes long.
-    const bool control_c1 = size == 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0;
-    if (size == 0 || control || control_c1 || text[0] == '\\') {
-      const std::size_t bytes = std::max<std::size_t>(size, 1);
-      for (std::size_t i = 0; i < bytes; ++i) result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
-      text.remove_prefix(bytes);
-    } else {
-      result.append(text.substr(0, size));
-      text.remove_prefix(size);
-    }
-  }
-  return result;
 }
 
 }  // namespace spindled

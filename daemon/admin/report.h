@@ -25,7 +25,4 @@ class AdminReport {
   Time started_at_;
 };
 
-/// `text` with everything but printable UTF-8 as "\x5c".
-std::string printable(std::string_view text);
-
 }  // namespace spindled

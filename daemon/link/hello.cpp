@@ -7,20 +7,9 @@
 #include <tuple>
 
 #include "daemon/link/link_limits.h"
+#include "libclient/common/printable.h"
 
 namespace spindled {
-
-namespace {
-
-/// A stranger's cluster name may be any bytes; it must not be able to begin a line of the log.
-std::string printable(std::string_view text) {
-  std::string result(text);
-  std::replace_if(
-      result.begin(), result.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return result;
-}
-
-}  // namespace
 
 std::uint64_t settings_digest(const NodeConfig& config) {
   std::uint64_t digest = 0xcbf29ce484222325;
@@ -58,8 +47,9 @@ Result<void> check_hello(const LinkHello& own, const LinkHello& peer) {
                             a.version_max, b.daemon.name, b.version_min, b.version_max));
   }
   if (a.cluster != b.cluster) {
-    return fail(Errc::cluster_mismatch, fmt::format("{} belongs to cluster '{}', {} to '{}'", a.daemon.name,
-                                                    printable(a.cluster), b.daemon.name, printable(b.cluster)));
+    return fail(Errc::cluster_mismatch,
+                fmt::format("{} belongs to cluster '{}', {} to '{}'", a.daemon.name, spindle::printable(a.cluster),
+                            b.daemon.name, spindle::printable(b.cluster)));
   }
   if (a.daemon == b.daemon) {
     return fail(Errc::name_conflict,

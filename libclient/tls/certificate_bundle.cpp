@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "libclient/common/printable.h"
+
 namespace spindle {
 
 namespace {
@@ -110,7 +112,7 @@ std::optional<CertificateBundle> parse_bundle(std::string_view pem, std::string&
     }
     error.clear();
     if (!add(block, bundle, error)) {
-      if (error.empty()) error = "a block " + std::string(block.name()) + " is damaged: " + take_openssl_errors();
+      if (error.empty()) error = "a block " + printable(block.name()) + " is damaged: " + take_openssl_errors();
       ERR_clear_error();
       return std::nullopt;
     }

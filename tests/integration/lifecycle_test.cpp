@@ -1,4 +1,5 @@
 // How spindled starts, refuses to start, and stops; and what it does when the system has nothing left to give.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -152,6 +153,38 @@ TEST(Check, OutputThatCannotBeWrittenChangesNoOtherCode) {
   EXPECT_EQ(run_in_shell("--check --config /no/such/file 2>&-"), kBadConfiguration);
   EXPECT_EQ(run_in_shell("--name 'two words' 2>/dev/full"), kBadCommandLine);
   EXPECT_EQ(run_in_shell("--print-config >/dev/full"), kCannotStart);
+}
+
+TEST(Tools, AnAnswerThatCannotBeWrittenIsAFailure) {
+  Daemon daemon({});
+  ProcessOptions options;
+  options.arguments = {
+      "-c", SPMONITOR_PATH + std::string(" status --json --socket ") + daemon.admin_socket() + " >/dev/full"};
+  const Finished status = run("/bin/sh", options);
+  EXPECT_EQ(status.code, 1);
+  EXPECT_EQ(status.error, "spmonitor: cannot write to standard output: No space left on device\n");
+}
+
+TEST(Tools, WhatIsPublishedIsSentThoughNobodyReadsTheOutput) {
+  TemporaryDirectory directory;
+  Daemon daemon({});
+  Connection reader = daemon.connect("reader");
+  ASSERT_FALSE(reader.join("news"));
+  wait_for_members(reader, "news", {"#reader#alpha"});
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  ::close(ends[0]);
+  const Descriptor without_reader(ends[1]);
+  std::string lines;
+  for (int i = 0; i < 1'000; ++i) lines += std::to_string(i) + "\n";
+  const std::string file = directory.path("lines");
+  write_file(file, lines);
+  ProcessOptions options;
+  options.arguments = {"publish", "news", "--connect", "unix:" + daemon.socket(), "--file", file};
+  options.output = without_reader.get();
+  Process publisher(SPUSER_PATH, options);
+  EXPECT_EQ(publisher.wait(), 0);
+  for (int i = 0; i < 1'000; ++i) ASSERT_EQ(next_message(reader).text(), std::to_string(i));
 }
 
 TEST(Start, WithoutAnyConfigurationOrEnvironment) {

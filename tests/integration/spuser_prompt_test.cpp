@@ -76,6 +76,20 @@ TEST(SpuserPrompt, MembersOfAGroup) {
   EXPECT_EQ(spuser.wait(), 0);
 }
 
+TEST(SpuserPrompt, WhatOthersSendDoesNothingToTheTerminal) {
+  Daemon daemon({});
+  Connection other = daemon.connect("other");
+  const Ends terminal = make_terminal();
+  ProcessOptions options = options_for(daemon, terminal.theirs);
+  options.output = terminal.theirs.get();
+  Process spuser(SPUSER_PATH, options);
+  const std::string shown = wait_for(terminal.ours, {}, "> ");
+  ASSERT_FALSE(other.multicast(Service::agreed, "#typist#alpha", "\r\x1b[2J[news] #admin#alpha: a\\b\n"));
+  wait_for(terminal.ours, shown, "#other#alpha: \\x0d\\x1b[2J[news] #admin#alpha: a\\b\\x0a");
+  type(terminal.ours, "quit\n");
+  EXPECT_EQ(spuser.wait(), 0);
+}
+
 TEST(SpuserPrompt, LinesAreEditedAndKept) {
   Daemon daemon({});
   Connection other = daemon.connect("other");

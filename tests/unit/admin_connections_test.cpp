@@ -431,14 +431,6 @@ TEST_F(AdminTest, StoppingSaysWhy) {
   expect_error(id, Errc::daemon_stopping);
 }
 
-TEST(AdminReport, TextIsMadePrintable) {
-  EXPECT_EQ(printable("plain text, ümläut, \xe2\x82\xac"), "plain text, ümläut, \xe2\x82\xac");
-  EXPECT_EQ(printable("a\\b"), "a\\x5cb");
-  EXPECT_EQ(printable("\x1b[2J\x7f"), "\\x1b[2J\\x7f");
-  EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");
-  EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
-}
-
 TEST_F(AdminTest, WhoMayLookAndWhoMayChange) {
   proto::Request change;
   change.mutable_admission()->set_enabled(false);

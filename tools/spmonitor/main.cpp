@@ -14,6 +14,7 @@
 #include "tools/spmonitor/inquiry.h"
 #include "tools/spmonitor/partition.h"
 #include "tools/spmonitor/pki/command_line.h"
+#include "tools/spmonitor/print.h"
 #include "tools/spmonitor/render.h"
 #include "tools/spmonitor/token/command_line.h"
 
@@ -25,7 +26,7 @@ enum ExitCode { kExitDone = 0, kExitNoAnswer = 1, kExitBadCommandLine = 2, kExit
 constexpr const char* kFooter =
     "Exit codes:\n"
     "  0  done\n"
-    "  1  no daemon answers, or not in time, or it refuses; standard error says why\n"
+    "  1  no daemon answers, or not in time, or it refuses, or its answer cannot be written; standard error says why\n"
     "  2  the command line is not valid\n"
     "  3  there is no such group\n\n"
     "With --json, numbers of 64 bits are strings, as Protocol Buffers have it.";
@@ -200,11 +201,6 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   return std::nullopt;
 }
 
-/// False when nobody reads any more.
-bool print(const std::string& text) {
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-}
-
 int look(const CommandLine& line) {
   const Result<spindle::admin::Reply> reply = inquire(line.inquiry);
   if (!reply) {
@@ -218,7 +214,15 @@ int look(const CommandLine& line) {
   const bool watching = line.watch_seconds > 0;
   std::string text = line.json ? render_json(*reply, watching) : render(*reply, line.all);
   if (watching && !line.json) text = (::isatty(STDOUT_FILENO) != 0 ? "\x1b[H\x1b[2J" + text : text + '\n');
-  if (!print(text)) std::exit(kExitDone);
+  if (text.empty()) {
+    std::fputs("spmonitor: the daemon's answer cannot be written as JSON\n", stderr);
+    return kExitNoAnswer;
+  }
+  if (const std::optional<std::string> failure = print(text)) {
+    // That nobody reads any more is no failure, and no reason to go on.
+    if (!failure->empty()) std::fputs(fmt::format("spmonitor: {}\n", *failure).c_str(), stderr);
+    std::exit(failure->empty() ? kExitDone : kExitNoAnswer);
+  }
   return kExitDone;
 }
 

@@ -68,7 +68,7 @@ bool Conversation::wait(int descriptor, std::optional<Clock::time_point> deadlin
   pollfd waiting[4] = {{connection_.descriptor(), POLLIN, 0},
                        {signals_.descriptor(), POLLIN, 0},
                        {descriptor, POLLIN, 0},
-                       {STDOUT_FILENO, 0, 0}};
+                       {readers_end_ ? STDOUT_FILENO : -1, 0, 0}};
   int timeout_ms = -1;
   if (deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()).count();

@@ -13,8 +13,8 @@ namespace spuser {
 
 using Clock = std::chrono::steady_clock;
 
-/// Waiting throws Exit when a signal comes, and when nobody reads standard output any more; so does an event that says
-/// that the connection is over or that a join was refused.
+/// Waiting throws Exit when a signal comes; so does an event that says that the connection is over or that a join was
+/// refused.
 class Conversation {
  public:
   /// Throws Exit where the daemon cannot be reached.
@@ -30,6 +30,8 @@ class Conversation {
   void set_handler(Handler handler) { handler_ = std::move(handler); }
   /// The handler gets refusals, too, and they end nothing.
   void go_on_after_refusals() { refusals_end_ = false; }
+  /// Waiting throws Exit, of kExitDone, when nobody reads standard output any more: that was what it was for.
+  void end_without_readers() { readers_end_ = true; }
 
   /// Handles the events that are there; false if there are none.
   bool handle_events();
@@ -55,6 +57,7 @@ class Conversation {
   spindle::Connection connection_;
   Handler handler_;
   bool refusals_end_ = true;
+  bool readers_end_ = false;
 };
 
 }  // namespace spuser

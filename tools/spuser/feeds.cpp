@@ -250,6 +250,7 @@ void feed(Signals& signals, Output& output, const ConnectionOptions& connection,
 void listen(Signals& signals, Output& output, const ConnectionOptions& connection,
             const ListenCommandOptions& options) {
   Conversation conversation(signals, output, connection.to_connect_options());
+  conversation.end_without_readers();
   try {
     Listener(conversation, output, options).run();
   } catch (const Exit& exit) {

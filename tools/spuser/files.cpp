@@ -356,6 +356,7 @@ void receive_file(Signals& signals, Output& output, const ConnectionOptions& con
   }
   if (!is_to_output && !S_ISDIR(found.st_mode)) throw Exit{kExitInputOutput, options.directory + " is not a directory"};
   Conversation conversation(signals, output, with_bulk(connection));
+  conversation.end_without_readers();
   try {
     Receiver(conversation, output, options).run();
   } catch (const Exit& exit) {

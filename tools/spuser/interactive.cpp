@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "libclient/common/printable.h"
 #include "tools/spuser/conversation.h"
 #include "tools/spuser/events.h"
 #include "tools/spuser/exit.h"
@@ -154,10 +155,11 @@ class Prompt {
     show_line(fmt::format(format, std::forward<Args>(args)...) + '\n');
   }
 
-  /// Prints a line in front of the prompt, and the prompt again.
-  void show_line(const std::string& line) {
+  /// Prints a line in front of the prompt, and the prompt again. What others have written does nothing to a terminal.
+  void show_line(std::string line) {
     const bool is_typed_at = editor_ && editor_->is_reading();
     if (is_typed_at) output_.add("\r\x1b[K");
+    if (editor_) line = spindle::printable(line.substr(0, line.size() - 1), spindle::Backslash::kept) + '\n';
     output_.add(line);
     if (!is_typed_at) return;
     output_.flush();
@@ -178,6 +180,7 @@ class Prompt {
 
 void interact(Signals& signals, Output& output, const ConnectionOptions& connection) {
   Conversation conversation(signals, output, connection.to_connect_options());
+  conversation.end_without_readers();
   Prompt(conversation, output, connection.independent_flows).run();
 }
 

@@ -113,6 +113,7 @@ class Subscriber {
 
 void subscribe(Signals& signals, Output& output, const ConnectionOptions& connection, const SubscribeOptions& options) {
   Conversation conversation(signals, output, connection.to_connect_options());
+  conversation.end_without_readers();
   try {
     Subscriber(conversation, output, options).run();
   } catch (const Exit& exit) {

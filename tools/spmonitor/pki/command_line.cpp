@@ -9,6 +9,7 @@
 #include "tools/spmonitor/pki/revoke.h"
 #include "tools/spmonitor/pki/show.h"
 #include "tools/spmonitor/pki/trust.h"
+#include "tools/spmonitor/print.h"
 
 namespace spmonitor::pki {
 
@@ -30,8 +31,10 @@ int finish(const Result<std::string>& told) {
     std::fputs(fmt::format("spmonitor: {}\n", told.error()).c_str(), stderr);
     return kExitFailed;
   }
-  std::fputs(told->c_str(), stdout);
-  return kExitDone;
+  const std::optional<std::string> failure = print(*told);
+  if (!failure || failure->empty()) return kExitDone;
+  std::fputs(fmt::format("spmonitor: {}\n", *failure).c_str(), stderr);
+  return kExitFailed;
 }
 
 /// Who a certificate is of, as it is said on the command line: one of these.
