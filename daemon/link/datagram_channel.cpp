@@ -160,7 +160,7 @@ int DatagramChannel::lost_in_a_row(Time now) const {
 bool DatagramChannel::append(std::uint8_t type, ByteView head, ByteView tail) {
   const std::size_t length = head.size() + tail.size();
   const std::size_t room = datagram_room(terms_.datagram_bytes);
-  SPINDLE_CHECK(kDatagramFrameHeadBytes + length <= room);
+  SPINDLE_CHECK(length <= frame_bytes_max());
   if (bytes_.size() + terms_.datagram_bytes > kDatagramTurnBytesMax) return false;
   const auto fits = [&](const Length& last) {
     return !last.is_full && last.to == terms_.address &&

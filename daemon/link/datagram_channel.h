@@ -43,6 +43,8 @@ class DatagramChannel {
   bool is_open() const { return state_ == State::open; }
   std::uint64_t own_token() const { return terms_.own_token; }
   std::size_t datagram_bytes() const { return terms_.datagram_bytes; }
+  /// The longest body of a frame that fits into one.
+  std::size_t frame_bytes_max() const { return datagram_room(terms_.datagram_bytes) - kDatagramFrameHeadBytes; }
   const DatagramAddress& address() const { return terms_.address; }
   bool is_sealed() const { return terms_.cipher != nullptr; }
   /// Smoothed; zero until measured.
@@ -70,7 +72,7 @@ class DatagramChannel {
 
   /// There is something to send to the peer: whether it may go by datagram now. Keeps the questions going.
   bool use(Time now);
-  /// A frame whose body is in two parts; false: there is no room for it in this turn.
+  /// A frame whose body is in two parts, frame_bytes_max together at most; false: there is no room for it in this turn.
   bool append(std::uint8_t type, ByteView head, ByteView tail);
   /// Where a question is to be asked now; `ask` follows, and then this again. Gives up on answers, too.
   std::optional<DatagramAddress> take_question(Time now);

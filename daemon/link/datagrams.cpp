@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "daemon/base/check.h"
+#include "daemon/wire/frame_traits.h"
 
 namespace spindled {
 
@@ -149,21 +150,29 @@ std::size_t Datagrams::frame_bytes_max() const {
   return datagram_room(context_.config.feed.datagram_bytes) - kDatagramFrameHeadBytes;
 }
 
-Datagrams::Way Datagrams::next_way(Time now, LinkId link) {
+Datagrams::Way Datagrams::next_way(Time now, LinkId link, std::size_t bytes) {
   Entry* entry = find(link);
   if (entry == nullptr || !entry->is_known_to_peer) return Way::none;
+  if (kDatagramFrameHeadBytes + bytes > kDatagramFrameOnLinkBytesMax) {  // of no daemon that sends what it should
+    note_no_room(*entry);
+    return Way::none;
+  }
   if (!entry->channel) return Way::connection;
   const bool is_open = entry->channel->use(now);
   mark_dirty(*entry);
-  return is_open ? Way::datagram : Way::connection;
+  return is_open && bytes <= entry->channel->frame_bytes_max() ? Way::datagram : Way::connection;
 }
 
 bool Datagrams::send(LinkId link, std::uint8_t type, ByteView head, ByteView tail) {
   Entry& entry = *find(link);
   if (entry.channel->append(type, head, tail)) return true;
+  note_no_room(entry);
+  return false;
+}
+
+void Datagrams::note_no_room(Entry& entry) {
   ++entry.counts.no_room;
   context_.counters.add(Counter::datagrams_dropped);
-  return false;
 }
 
 void Datagrams::note_behind(LinkId link) {

@@ -30,7 +30,7 @@ struct DatagramInfo {
   // That were dropped.
   std::uint64_t repeated = 0;  // they had come before, or were too old
   std::uint64_t forged = 0;    // the peer has not sealed them
-  std::uint64_t no_room = 0;   // in the turn, or in the system
+  std::uint64_t no_room = 0;   // in the turn, in the system, or in a frame of the connection
   std::uint64_t behind = 0;    // frames, because too much waited on the connection
 };
 
@@ -56,11 +56,12 @@ class Datagrams {
   void handle_time(Time now);
   Time next_deadline() const { return deadlines_.empty() ? kNever : deadlines_.begin()->first; }
 
-  /// What a frame has in one datagram, its head left out.
+  /// What a frame has in one datagram of this daemon's, its head left out. Others may have cut packets for longer ones.
   std::size_t frame_bytes_max() const;
   enum class Way : std::uint8_t { datagram, connection, none };
-  /// How the next frame to that link travels. Keeps the channel awake.
-  Way next_way(Time now, LinkId link);
+  /// How a frame to that link travels whose body has so many bytes: one that does not fit into a datagram goes over the
+  /// connection. Keeps the channel awake.
+  Way next_way(Time now, LinkId link, std::size_t bytes);
   /// A frame whose body is in two parts, for a link with Way::datagram. Whether it is on its way.
   bool send(LinkId link, std::uint8_t type, ByteView head, ByteView tail);
   /// A frame was not sent because too much waits on the connection.
@@ -104,6 +105,7 @@ class Datagrams {
   std::string open_channel(Time now, const Link& link, Entry& entry);
   bool hand_up(Time now, LinkId link, Entry& entry, const DatagramAddress& from, ByteView frames);
   void mark_dirty(Entry& entry);
+  void note_no_room(Entry& entry);
   void set_deadline(Entry& entry, Time deadline);
   void ask_due(Time now, Entry& entry);
   void tell(Entry& entry, DatagramChannel::State before);

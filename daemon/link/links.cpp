@@ -168,7 +168,7 @@ void Links::send(LinkId id, LinkFrame type, ByteView prefix, const Slice& head, 
 bool Links::send_feed_frame(Time now, LinkId id, std::uint8_t type, ByteView head, ByteView tail) {
   Link* link = sendable(id);
   if (link == nullptr) return false;
-  switch (layer_.datagrams.next_way(now, id)) {
+  switch (layer_.datagrams.next_way(now, id, head.size() + tail.size())) {
     case Datagrams::Way::datagram:
       return layer_.datagrams.send(id, type, head, tail);
     case Datagrams::Way::none:

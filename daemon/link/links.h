@@ -80,10 +80,10 @@ class Links final : public PortHandler {
   void send(LinkId link, LinkFrame type, const Slice& content);
   /// Its content in three parts, any of which may be empty; the first is copied.
   void send(LinkId link, LinkFrame type, ByteView prefix, const Slice& head, const Slice& tail);
-  /// A frame of a feed, its body in two parts: by datagram where that gets through, else over the connection. Whether
-  /// it is on its way: it may be lost there, too.
+  /// A frame of a feed, its body in two parts: by datagram where that gets through and has room for it, else over the
+  /// connection. Whether it is on its way: it may be lost there, too.
   bool send_feed_frame(Time now, LinkId link, std::uint8_t type, ByteView head, ByteView tail);
-  /// The longest body of one.
+  /// The longest body of one that this daemon makes.
   std::size_t feed_frame_bytes_max() const { return layer_.datagrams.frame_bytes_max(); }
   /// Drops what waits at that priority, the rest of a frame that is partly written aside.
   void drop_queued(LinkId link, FramePriority priority);

@@ -268,5 +268,29 @@ TEST_F(Feeds, GoOverTheConnectionsOfLinksWhereUdpIsBlocked) {
   EXPECT_GT(counted(0, Counter::bytes_datagrams), 50'000u);
 }
 
+/// Between h1 and h2 datagrams get through, and what h0 sends is too long for them.
+TEST_F(Feeds, OfADaemonThatHasLongerDatagramsGoOverConnections) {
+  simulate(23);
+  datagrams().turn_on();
+  datagrams_are_blocked = true;  // between h0 and h1, whose lengths differ
+  FeedConfig jumbo;
+  jumbo.datagram_bytes = 8'900;
+  add_host(0, {}, jumbo);
+  add_host(1, {0});
+  add_host(2, {1});
+  start_all();
+  const Member source = add_member(0, "g", false);
+  const Member listener = add_member(2);
+  const auto feed = open(source);
+  stream(feed, 100, 20ms, 8'000);
+  sim().run_for(4s);
+  EXPECT_GT(feed->sent, 50u);
+  const FeedEar::Heard& heard = heard_by(listener);
+  ASSERT_EQ(heard.packets.size(), feed->sent);
+  EXPECT_EQ(heard.packets.back().payload, message(feed->sent - 1, 8'000));
+  EXPECT_TRUE(sim().host(1).node().link_to("h2")->datagrams.is_open);
+  EXPECT_GT(counted(1, Counter::bytes_datagrams), 8'000 * feed->sent);
+}
+
 }  // namespace
 }  // namespace spindled::sim

@@ -105,6 +105,22 @@ TEST_P(DatagramsTest, FramesBehindMuchElseOnTheConnectionAreDropped) {
   EXPECT_EQ(alpha.context.counters.value(Counter::datagrams_dropped), 1u);
 }
 
+/// As of a daemon whose datagrams are longer, or whose packet goes to more members by now.
+TEST_P(DatagramsTest, AFrameThatIsTooLongForOneGoesOverTheConnection) {
+  start();
+  const std::size_t longest = alpha.links.feed_frame_bytes_max();
+  for (const std::size_t length : {longest, longest + 1, kDatagramFrameBytesMax - kDatagramFrameHeadBytes}) {
+    at_beta.frames.clear();
+    EXPECT_TRUE(send(std::string(length, 'x')));
+    net.settle();
+    EXPECT_EQ(at_beta.frames, std::vector<std::string>{"1" + std::string(length, 'x')}) << length;
+    EXPECT_EQ(alpha.context.counters.value(Counter::bytes_datagrams) != 0, length > longest);
+  }
+  EXPECT_FALSE(send(std::string(kDatagramFrameBytesMax - kDatagramFrameHeadBytes + 1, 'x')));
+  EXPECT_EQ(info().no_room, 1u);
+  EXPECT_TRUE(info().is_open);
+}
+
 TEST_P(DatagramsTest, AreOffWhereTheConfigurationSaysSo) {
   const_cast<NodeConfig&>(beta.context.config).feed.datagrams = false;
   start();
