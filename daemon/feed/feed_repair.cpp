@@ -176,7 +176,9 @@ void FeedRepair::beat(Time now, Feed& feed) {
   feed.own->beats.beaten(now, feed.gaps.settings().repair_for);
   if (feed.members.empty()) return;
   const std::uint64_t highest = feed.gaps.highest();
+  // Of what was sent while nobody elsewhere listened nothing is kept, and that may be the work of days.
   std::uint64_t& oldest = feed.own->oldest;
+  oldest = std::max(oldest, highest + 1 - PacketCache::kPlacesMax);
   while (oldest <= highest && !cache_.find(feed.cached, oldest)) ++oldest;
   FeedBeat beat{{installed_.tag(), feed.origin, feed.key.number},
                 0,

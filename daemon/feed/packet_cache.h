@@ -27,6 +27,9 @@ class PacketCache {
     std::vector<std::uint64_t> places_;  // by the lowest bits of the sequence; 0: none
   };
 
+  /// What a feed's index has room for at most, which is what its gaps may span.
+  static constexpr std::size_t kPlacesMax = 65'536;
+
   explicit PacketCache(std::size_t bytes_max) { resize(bytes_max); }
 
   struct Packet {
@@ -65,8 +68,6 @@ class PacketCache {
   static constexpr std::size_t kAlignment = 8;
   /// Longer than any record.
   static constexpr std::size_t kChunkBytes = 1u << 20;
-  /// What a feed's index has room for at most, which is what its gaps may span.
-  static constexpr std::size_t kPlacesMax = 65'536;
 
   std::uint8_t* at(std::uint64_t place) const {
     const std::uint64_t in_ring = place % bytes_max_;

@@ -279,6 +279,7 @@ void FeedNet::note(const FeedCrossing& crossing, ByteView body, bool is_lost) {
     case DatagramFrame::beat: {
       const FeedBeat beat = read_beat(body).value();
       what = fmt::format("beat {} to {}", crossing.sequence, text_of(beat.to));
+      what += fmt::format(" since {}", sequence_of(beat.oldest));
       if (beat.missing != 0) what += fmt::format(" missing {}", beat.missing);
       break;
     }

@@ -18,6 +18,7 @@ namespace spindled::sim {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
@@ -431,6 +432,20 @@ TEST(FeedRules, BeatsShowALostTail) {
 54 1>0 nak 1 by 4 try 1 served
 )");
   EXPECT_THAT(net.delivered_at(4), ElementsAre(0, 1));
+}
+
+/// Of feeds that had listeners at their daemon only for days.
+TEST(FeedRules, ABeatNamesNothingOlderThanCanBeFound) {
+  FeedNetOptions with_room = options(FeedCache::all);
+  with_room.config.cache_bytes = 64u << 20;
+  Net net(with_room);
+  for (std::uint64_t i = 0; i < 2 * PacketCache::kPlacesMax; ++i) net.send(MemberSet());
+  net.transcript();
+  net.send();
+  net.run_for(3ms);
+  const std::string beat = fmt::format("0>1 beat {} to {{4 5 6 7}} since {}\n", 2 * PacketCache::kPlacesMax + 1,
+                                       2 * PacketCache::kPlacesMax + 1);
+  EXPECT_THAT(net.transcript(), HasSubstr(beat));
 }
 
 TEST(FeedRules, ALostRepairIsAskedForAgain) {
