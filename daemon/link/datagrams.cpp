@@ -68,6 +68,7 @@ void Datagrams::link_down(Time now, const Link& link) {
   set_deadline(*entry, kNever);
   if (entry->channel) links_by_token_.erase(entry->channel->own_token());
   entries_[static_cast<std::size_t>(id)].reset();
+  std::erase(dirty_, id);  // the next link of that id stands there for itself
   if (feeds_ != nullptr) feeds_->feed_link_down(now, id);
 }
 

@@ -179,6 +179,29 @@ TEST_P(DatagramsTest, ANewLinkHasNewTokens) {
   EXPECT_EQ(at_beta.frames, std::vector<std::string>{"1of the first link"});
 }
 
+/// All in one turn.
+TEST_P(DatagramsTest, ALinkThatTakesTheIdOfAnotherSendsEachDatagramOnce) {
+  start();
+  LinkStream& stream = net.stranger(alpha);
+  LinkHello hello;
+  hello.cluster = alpha.context.config.cluster;
+  hello.daemon = {"gamma", 5};
+  hello.settings_digest = settings_digest(alpha.context.config);
+  hello.datagrams = {4804, static_cast<std::uint32_t>(alpha.context.config.feed.datagram_bytes), 77};
+  const std::string bytes = control_frame(hello);
+  net.datagrams.clear();
+  ASSERT_TRUE(alpha.links.send_feed_frame(net.now, to_beta, 1, as_bytes("of the first link"), {}));
+  alpha.links.close(net.now, to_beta, {Errc::link_failed, {}});
+  std::copy(bytes.begin(), bytes.end(), alpha.links.read_space(stream.sides[1].id).begin());
+  alpha.links.handle_read(net.now, stream.sides[1].id, bytes.size());
+  ASSERT_EQ(alpha.link_to("gamma"), to_beta);
+  alpha.links.flush(net.now);
+  ASSERT_EQ(net.datagrams.size(), 1u) << "the question whether datagrams get through";
+  const DatagramHead head = read_datagram_head(as_bytes(net.datagrams[0].bytes)).value();
+  EXPECT_EQ(head.token, 77u);
+  EXPECT_EQ(head.sequence, 1u);
+}
+
 TEST_P(DatagramsTest, StrangersLeaveNothingBehindButACount) {
   start();
   const std::size_t before = net.datagrams.size();
