@@ -16,6 +16,7 @@ FeedRepair::FeedRepair(const RepairConfig& config, RepairOutput& output)
     : config_(config),
       output_(output),
       cache_(config.cache_bytes),
+      links_(config.datagram_bytes),
       sender_(output, links_, tally_),
       rules_(config_, output, cache_, sender_, tally_) {}
 
@@ -55,7 +56,7 @@ MemberSet FeedRepair::in_installed_view(const MemberSet& former) const {
 void FeedRepair::link_down(LinkId link) {
   installed_.remove(link);
   former_.remove(link);
-  links_.at(link) = {};
+  links_.forget(link);
   table_.for_each([&](Feed& feed) { branch(feed); });
 }
 

@@ -40,7 +40,12 @@ struct RepairTally {
 /// What is known of each link.
 class FeedLinks {
  public:
+  /// `packet_bytes`: of a packet of full length.
+  explicit FeedLinks(std::size_t packet_bytes) : packet_bytes_(packet_bytes) {}
+
   struct Link {
+    explicit Link(std::size_t packet_bytes) : budget(packet_bytes) {}
+
     Duration round_trip{};  // zero: not measured
     MeanRoundTrip mean;
     RepairBudget budget;
@@ -49,9 +54,10 @@ class FeedLinks {
 
   Link& at(LinkId link) {
     const auto index = static_cast<std::size_t>(link);
-    if (index >= links_.size()) links_.resize(index + 1);
+    if (index >= links_.size()) links_.resize(index + 1, Link(packet_bytes_));
     return links_[index];
   }
+  void forget(LinkId link) { at(link) = Link(packet_bytes_); }
   void set_round_trip(LinkId link, Duration round_trip) {
     at(link).round_trip = round_trip;
     at(link).mean.look(round_trip);
@@ -65,6 +71,7 @@ class FeedLinks {
   }
 
  private:
+  std::size_t packet_bytes_;
   std::vector<Link> links_;
 };
 

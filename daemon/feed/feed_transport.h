@@ -31,7 +31,7 @@ namespace spindled {
 class FeedTransport final : public FeedFrames, public RepairOutput {
  public:
   FeedTransport(Context& context, Links& links, const OwnPrices& prices)
-      : context_(context), links_(links), prices_(prices) {}
+      : context_(context), links_(links), prices_(prices), share_(context.config.feed.datagram_bytes) {}
   /// Before anything else.
   void attach(FeedRepair& repair, FeedListeners& listeners, FeedSources& sources);
 

@@ -20,6 +20,7 @@ RepairConfig repair_config(const NodeConfig& config) {
   RepairConfig repair;
   repair.cache = config.feed.cache;
   repair.cache_bytes = cache_bytes(config);
+  repair.datagram_bytes = config.feed.datagram_bytes;
   return repair;
 }
 

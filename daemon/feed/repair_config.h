@@ -12,6 +12,8 @@ namespace spindled {
 struct RepairConfig {
   FeedCache cache = FeedCache::all;
   std::size_t cache_bytes = 64u << 20;
+  /// The longest that the cluster's daemons send.
+  std::size_t datagram_bytes = 1400;
   /// Later packets after which a gap counts (Gaps). Paths that disorder nothing can do with one.
   unsigned later_packets = 3;
   /// Whether relays go by what they know of losses, to say who is affected and to choose repliers (NakRules). Without

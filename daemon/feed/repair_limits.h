@@ -13,15 +13,16 @@
 
 namespace spindled {
 
-/// Repairs on one link: kPackets packets, and a quarter of the bytes of feeds that have gone over the link lately, in
-/// whichever direction, as a replier sends back where packets came from.
+/// Repairs on one link: kPackets packets of full length, and a quarter of the bytes of feeds that have gone over the
+/// link lately, in whichever direction, as a replier sends back where packets came from.
 class RepairBudget {
  public:
   static constexpr double kShare = 0.25;
   static constexpr double kPackets = 16;
-  static constexpr double kPacketBytes = 1'400;
   /// After which half of what has gone is forgotten.
   static constexpr Duration kHalfLife = 1s;
+
+  explicit RepairBudget(std::size_t packet_bytes) : packet_bytes_(static_cast<double>(packet_bytes)) {}
 
   void fed(std::size_t bytes) { fed_ += static_cast<double>(bytes); }
   /// Whether a repair may be sent; it counts as sent then.
@@ -30,12 +31,13 @@ class RepairBudget {
     faded_at_ = now;
     fed_ *= left;
     repaired_ *= left;
-    if (repaired_ + static_cast<double>(bytes) > kShare * fed_ + kPackets * kPacketBytes) return false;
+    if (repaired_ + static_cast<double>(bytes) > kShare * fed_ + kPackets * packet_bytes_) return false;
     repaired_ += static_cast<double>(bytes);
     return true;
   }
 
  private:
+  double packet_bytes_;
   double fed_ = 0;
   double repaired_ = 0;
   Time faded_at_{};

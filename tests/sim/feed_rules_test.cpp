@@ -560,7 +560,8 @@ TEST(FeedRules, AFloodOfNaksDoesNotAmplify) {
   for (int i = 0; i < 20'000; ++i) net.inject(4, 2, nak);
   net.run_for(100ms);
   const double payload = 64;  // and what stands in front of it, at most
-  const double most = RepairBudget::kPackets * RepairBudget::kPacketBytes + RepairBudget::kShare * 100 * payload;
+  const double first = RepairBudget::kPackets * static_cast<double>(RepairConfig().datagram_bytes);
+  const double most = first + RepairBudget::kShare * 100 * payload;
   EXPECT_GT(net.total(&RepairTally::repairs), before);
   EXPECT_LE(static_cast<double>(net.total(&RepairTally::repairs) - before) * 32, most);
   EXPECT_EQ(net.at(2).tally().naks_refused, 19'500u) << "one that names 100 packets counts twice";

@@ -240,7 +240,7 @@ TEST(OwnTree, LeadsFromEachReporterTowardsThisDaemon) {
 }
 
 TEST(LinkShare, HoldsFeedsToTheirPartWhileTheLinkHasAPrice) {
-  LinkShare shares;
+  LinkShare shares(1'400);
   const LinkId link{3};
   Time now{1h};
   std::uint64_t carried = 0;
@@ -260,12 +260,26 @@ TEST(LinkShare, HoldsFeedsToTheirPartWhileTheLinkHasAPrice) {
 }
 
 TEST(LinkShare, LeavesSomethingWhereTheConnectionCarriesNothing) {
-  LinkShare shares;
-  std::size_t bytes = 0;
-  for (Time now{1h}; now < Time{1h} + 10s; now += 1ms) {
-    bytes += shares.take(now, LinkId{0}, {true, 5}, 0.5, 1'000) ? 1'000 : 0;
+  // Packets of full length, short ones, and such as another daemon has made.
+  for (const auto& [longest, packet] : {std::pair(1'400u, 1'000u), {8'900u, 8'900u}, {1'400u, 8'900u}}) {
+    LinkShare shares(longest);
+    std::size_t bytes = 0;
+    for (Time now{1h}; now < Time{1h} + 100s; now += 1ms) {
+      bytes += shares.take(now, LinkId{0}, {true, 5}, 0.5, packet) ? packet : 0;
+    }
+    EXPECT_NEAR(static_cast<double>(bytes), 100 * LinkShare::kRateMin, 5 * 8'900) << longest << " " << packet;
   }
-  EXPECT_NEAR(static_cast<double>(bytes), 10 * LinkShare::kRateMin, 10'000);
+}
+
+TEST(LinkShare, FourPacketsOfFullLengthMayGoAtOnce) {
+  for (const std::size_t longest : {1'400u, 8'900u}) {
+    LinkShare shares(longest);
+    int taken = 0;
+    for (int i = 0; i < 10; ++i) taken += shares.take(Time{1h}, LinkId{2}, {true, 5}, 0.5, longest) ? 1 : 0;
+    EXPECT_EQ(taken, 4);
+    shares.forget(LinkId{2});
+    EXPECT_TRUE(shares.take(Time{1h}, LinkId{2}, {true, 5}, 0.5, longest)) << "another link of that id";
+  }
 }
 
 // --- A source ---

@@ -61,23 +61,25 @@ TEST(ReplierLink, ForgetsOldLosses) {
 }
 
 TEST(RepairBudget, IsSomePacketsAndAQuarterOfWhatWasFed) {
-  RepairBudget budget;
-  int taken = 0;
-  while (budget.take(kStart, 1'400)) ++taken;
-  EXPECT_EQ(taken, 16);
-  budget.fed(100 * 1'400);
-  while (budget.take(kStart, 1'400)) ++taken;
-  EXPECT_EQ(taken, 16 + 25);
+  for (const std::size_t packet : {1'400u, 8'900u}) {
+    RepairBudget budget(packet);
+    int taken = 0;
+    while (budget.take(kStart, packet)) ++taken;
+    EXPECT_EQ(taken, 16);
+    budget.fed(100 * packet);
+    while (budget.take(kStart, packet)) ++taken;
+    EXPECT_EQ(taken, 16 + 25);
+  }
 }
 
 TEST(RepairBudget, ForgetsWhatIsLongAgo) {
-  RepairBudget budget;
+  RepairBudget budget(1'400);
   while (budget.take(kStart, 1'400)) {
   }
   int taken = 0;
   while (budget.take(kStart + 10s, 1'400)) ++taken;
   EXPECT_EQ(taken, 15);
-  RepairBudget idle;
+  RepairBudget idle(1'400);
   idle.fed(1u << 30);
   taken = 0;
   while (idle.take(kStart + 60s, 1'400)) ++taken;
@@ -119,7 +121,7 @@ TEST(MeanRoundTrip, IsThatOfTheLastLooks) {
 }
 
 TEST(FeedLinks, AddUpTheMeanRoundTripsOfAWay) {
-  FeedLinks links;
+  FeedLinks links(1'400);
   EXPECT_EQ(links.way_with(0, kA), FeedNak::kWayUnknown) << "nobody has measured it";
   links.set_round_trip(kA, 20ms);
   links.set_round_trip(kA, 30ms);
