@@ -17,6 +17,8 @@ constexpr std::size_t kSetGrowth = 4;
 constexpr std::size_t kPacketHeadMax = 2 + 2 + 5 + 4 + 1 + 1;
 /// In one operation.
 constexpr std::size_t kFeedsToldMax = 100;
+/// A daemon that comes later than that has stood still: what lies there for it has waited.
+constexpr Duration kLate = FeedPacer::kLate;
 
 }  // namespace
 
@@ -192,6 +194,7 @@ void FeedSources::find_destinations(Time now, const FeedRoutes& routes) {
 void FeedSources::lost(Time now, FeedHandle feed, const DaemonId& reporter, std::uint64_t first, const FeedNak& nak) {
   FeedSource* source = find(feed);
   if (source == nullptr) return;
+  note_time(now);
   std::vector<std::uint64_t> sequences;
   nak.bits.for_each([&](std::size_t index) { sequences.push_back(first - FeedRepair::kSequenceBase + index); });
   if (std::exchange(is_tree_old_, false)) tree_.install(around_.groups.view());
@@ -200,6 +203,8 @@ void FeedSources::lost(Time now, FeedHandle feed, const DaemonId& reporter, std:
   report.held = std::chrono::microseconds(nak.held_us);
   if (nak.way_us != FeedNak::kWayUnknown) report.mean_round_trip = std::chrono::microseconds(nak.way_us);
   report.is_first_try = nak.attempt == 1;
+  report.late_by = late_by_;
+  report.late_at = late_at_;
   report.heard = sequences.back() + 1;
   report.sequences = sequences;
   if (source->lost(now, report)) ++reductions_;
@@ -226,7 +231,19 @@ std::size_t FeedSources::payload_max(const FeedRoutes& routes) const {
   return std::min(kFeedPayloadMax, around_.links.feed_frame_bytes_max() - kPacketHeadMax - set);
 }
 
+void FeedSources::note_time(Time now) {
+  if (now - kLate <= due_ || now == late_at_) return;
+  late_by_ = now - due_;
+  late_at_ = now;
+}
+
 void FeedSources::flush(Time now, const FeedRoutes& routes) {
+  note_time(now);
+  send_all(now, routes);
+  due_ = sources_.empty() ? kNever : std::max(now, std::min(next_at(), around_.repair.next_at()));
+}
+
+void FeedSources::send_all(Time now, const FeedRoutes& routes) {
   find_destinations(now, routes);
   if (wakes_.empty() && touched_.empty() && drained_.empty()) return;
   while (!wakes_.empty() && wakes_.begin()->first <= now) {

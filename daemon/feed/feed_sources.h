@@ -92,10 +92,13 @@ class FeedSources {
   FeedSource* find(FeedHandle feed) const;
   FeedSource* find(SessionId session, FeedHandle feed) const;
   void touch(FeedHandle feed) { touched_.insert(feed); }
+  /// Before anything else of a turn: looks whether this daemon comes late.
+  void note_time(Time now);
   void wake(FeedHandle feed, Time at);
   void set_destinations(Time now, FeedSource& source, MemberSet to, const FeedRoutes& routes);
   void find_destinations(Time now, const FeedRoutes& routes);
   void find_destinations(Time now, FeedSource& source, const FeedRoutes& routes);
+  void send_all(Time now, const FeedRoutes& routes);
   void look_at(Time now, FeedHandle feed, const FeedRoutes& routes);
   void send_waiting(Time now, FeedSource& source, const FeedRoutes& routes);
   void send_packet(Time now, FeedSource& source, std::size_t payload_max);
@@ -113,6 +116,9 @@ class FeedSources {
   FeedClients* clients_ = nullptr;
   OwnTree tree_;
   bool is_tree_old_ = true;  // it is of an earlier view
+  Time due_ = kNever;        // when there is something to do next, as of the end of the last turn
+  Duration late_by_{};       // by so much that had passed when this daemon last came late,
+  Time late_at_{};           // which was then
   Sources sources_;
   std::map<SessionId, std::set<FeedHandle>> by_session_;
   std::map<FeedHandle, Time> over_at_;  // closed at all daemons; until then somebody may ask for packets

@@ -66,10 +66,7 @@ bool FeedRate::lost(Time now, const LossReport& report) {
   const bool begins_epoch = is_signaled && now >= congested_until_;
   // The silence is by the round trip of before, the end of the epoch by that of after.
   const Duration silence = silence_now();
-  if (report.is_first_try && !report.sequences.empty()) {
-    const std::optional<Time> sent_at = sent_.sent_at(config_.like_tcp ? report.heard : report.sequences.back());
-    if (sent_at && now - *sent_at > report.held) sample(report.reporter, now - *sent_at - report.held);
-  }
+  if (report.is_first_try && !report.sequences.empty()) measure(now, report);
   if (!begins_epoch) return false;
   ++epochs_;
   account(now);
@@ -102,6 +99,18 @@ bool FeedRate::is_signal(const LossReport& report) {
   bool is_new = false;
   for (const std::uint64_t sequence : report.sequences) is_new |= sent_.note_lost(sequence);
   return is_new;
+}
+
+void FeedRate::measure(Time now, const LossReport& report) {
+  const std::optional<Time> sent_at = sent_.sent_at(config_.like_tcp ? report.heard : report.sequences.back());
+  if (!sent_at || now - *sent_at <= report.held) return;
+  const Duration longest = now - *sent_at - report.held;
+  const Duration shortest = *sent_at < report.late_at ? longest - report.late_by : longest;
+  if (shortest >= round_trip_) {
+    sample(report.reporter, shortest);
+  } else if (longest <= round_trip_) {
+    sample(report.reporter, longest);
+  }
 }
 
 void FeedRate::sample(FeedReporter reporter, Duration round_trip) {

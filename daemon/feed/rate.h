@@ -41,6 +41,9 @@ struct LossReport {
   /// Of the path to the reporter, as all that goes there has it, lost or not; zero: not known.
   Duration mean_round_trip{};
   bool is_first_try = true;
+  /// This daemon has stood still for so long, and has gone on then. The report may have lain here meanwhile.
+  Duration late_by{};
+  Time late_at{};
   /// The packet that has shown the gap, which is the one behind the last of `sequences` where these are all of the gap:
   /// a round trip is measured on it, as how long the next one after a loss takes to be sent is a matter of the rate.
   std::uint64_t heard = 0;
@@ -75,6 +78,9 @@ enum class FeedLimit : std::uint8_t {
 ///   silence in it, and the pause up to the next packet.
 /// - Where less than kTimeoutPackets leave in a round trip, TCP has no three duplicate acknowledgements, and waits for
 ///   a timeout: the silence lasts kTimeout.
+///
+/// Where the daemon of the source has stood still since a packet was sent, its round trip is known to be between two
+/// only, and is a sample where the mean is not between them: the shorter one or the longer one.
 ///
 /// **A floor** (`rate_min`) is for sources that want little. Where packets are lost at random, one in ten, and the
 /// round trip is short, the timeouts leave a source 50 packets a second of a path that carries ten thousand. So the
@@ -141,6 +147,8 @@ class FeedRate {
  private:
   /// Whether it tells of a loss on the worst path that nobody there has told of before.
   bool is_signal(const LossReport& report);
+  /// Takes the round trip of the report for a sample, as far as it is known.
+  void measure(Time now, const LossReport& report);
   void sample(FeedReporter reporter, Duration round_trip);
   void increase(Time at);
   /// A loss leaves the source the floor and no more.

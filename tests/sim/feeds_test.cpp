@@ -292,5 +292,25 @@ TEST_F(Feeds, OfADaemonThatHasLongerDatagramsGoOverConnections) {
   EXPECT_GT(counted(1, Counter::bytes_datagrams), 8'000 * feed->sent);
 }
 
+/// NAKs that lie at the daemon meanwhile say nothing of the network.
+TEST_F(Feeds, TakeNoStandstillOfTheirDaemonForARoundTrip) {
+  start_line(24, 2, {.delay = 10ms, .loss = 0.05});
+  const Member source = add_member(0, "g", false);
+  const Member listener = add_member(1);
+  const auto feed = open(source);
+  stream(feed, 8'000, 1ms);
+  for (int i = 0; i < 10; ++i) {
+    sim().run_for(500ms);
+    sim().host(0).pause();
+    sim().run_for(300ms);
+    sim().host(0).resume();
+  }
+  EXPECT_GT(heard_by(listener).packets.size(), 500u);
+  Duration longest{};
+  for (const FeedFlow& flow : ear(0).sources[feed->feed].flows) longest = std::max(longest, flow.round_trip);
+  EXPECT_GT(longest, 15ms);
+  EXPECT_LT(longest, 30ms);
+}
+
 }  // namespace
 }  // namespace spindled::sim

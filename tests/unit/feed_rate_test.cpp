@@ -56,6 +56,8 @@ class Source {
     report.reporter = reporter;
     report.held = held;
     report.is_first_try = is_first_try;
+    report.late_by = late_by;
+    report.late_at = late_at;
     report.sequences = sequences;
     report.heard = sequences.empty() ? 0 : sequences.back() + 1;
     return rate.lost(now_, report);
@@ -69,6 +71,8 @@ class Source {
   }
   FeedRate rate;
   Duration mean_round_trip{};  // that NAKs tell
+  Duration late_by{};          // as LossReport has it
+  Time late_at{};
 
  private:
   Time now_{1s};
@@ -164,6 +168,32 @@ TEST(FeedRate, MeasuresFirstTriesOnly) {
   source.pass(500ms);
   EXPECT_TRUE(source.lose({lost}, 1, false)) << "it is a signal all the same";
   EXPECT_EQ(source.rate.round_trip(), 100ms);
+}
+
+TEST(FeedRate, MeasuresOnlyWhatIsKnownWhereItsDaemonHasStoodStill) {
+  struct Case {
+    Duration after;    // the packet was sent, for so long,
+    Duration late_by;  // this daemon stood still
+    Duration measured;
+  };
+  for (const Case& each : {Case{50ms, 850ms, 0ms},     // 50 to 900 ms, as far as anybody knows
+                           Case{180ms, 720ms, 180ms},  // 180 ms at least
+                           Case{30ms, 50ms, 80ms}}) {  // 80 ms at most
+    Source source(paper());
+    const std::uint64_t lost = source.send();
+    source.send();
+    source.pass(each.after + each.late_by);
+    source.late_by = each.late_by;
+    source.late_at = source.now();
+    EXPECT_TRUE(source.lose({lost})) << "it is a signal all the same";
+    const Duration before = 100ms, sample = each.measured == 0ms ? before : each.measured;
+    EXPECT_EQ(source.rate.round_trip(), before + (sample - before) / 8);
+    EXPECT_EQ(source.rate.deviation() == before / 2, each.measured == 0ms);
+    // What is sent from then on has nothing to do with it.
+    const Duration mean = source.rate.round_trip();
+    source.send_lost(180ms);
+    EXPECT_EQ(source.rate.round_trip(), mean + (180ms - mean) / 8);
+  }
 }
 
 TEST(FeedRate, OldNaksAreSamplesToo) {
