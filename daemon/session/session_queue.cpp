@@ -5,8 +5,17 @@
 
 #include "daemon/base/check.h"
 #include "libclient/common/framing.h"
+#include "libclient/protocol/client_frames.h"
 
 namespace spindled {
+
+using spindle::protocol::ClientFrame;
+
+namespace {
+/// What FeedQueue and FeedDelivery append; answers to requests are none of them.
+constexpr auto kFeedFrameMin = static_cast<std::uint8_t>(ClientFrame::feed_opened);
+constexpr auto kFeedFrameMax = static_cast<std::uint8_t>(ClientFrame::feed_end);
+}  // namespace
 
 // --- Frames in ---
 
@@ -182,12 +191,14 @@ void SessionQueue::write_again(Part& to) {
   for (std::uint64_t number = kept.first; number < kept.written; ++number) {
     std::array<std::uint8_t, spindle::kFrameHeadBytes> head;
     kept.bytes.copy_front(head);
-    const std::size_t size = spindle::kFrameHeadBytes + spindle::read_frame_head(head)->length;
+    const spindle::FrameHead known = *spindle::read_frame_head(head);
+    const std::size_t size = spindle::kFrameHeadBytes + known.length;
+    const bool is_of_feed = known.type >= kFeedFrameMin && known.type <= kFeedFrameMax;
     if (number < kept.acknowledged) {
       kept.bytes.consume(size);
     } else {
       kept.bytes.move_front(size, to.bytes);
-      end_frame(to, size, FrameKind::other);  // what is written again is not dropped
+      end_frame(to, size, is_of_feed ? FrameKind::feed : FrameKind::other);  // what is written again is not dropped
     }
   }
   kept.batches.clear();

@@ -20,10 +20,10 @@ using Bytes = std::vector<std::uint8_t>;
 constexpr std::uint64_t kPreface = 1'000'000;
 
 /// Frames are pongs, or longer ones with a number at their beginning.
-Bytes numbered(std::uint64_t number, std::size_t more) {
+Bytes numbered(std::uint64_t number, std::size_t more, ClientFrame type = ClientFrame::pong) {
   Bytes frame(spindle::kFrameHeadBytes + 8 + more);
   spindle::Writer writer(frame.data());
-  spindle::write_frame_head(writer, static_cast<std::uint8_t>(ClientFrame::pong), 8 + more);
+  spindle::write_frame_head(writer, static_cast<std::uint8_t>(type), 8 + more);
   writer.u64(number);
   return frame;
 }
@@ -154,6 +154,24 @@ TEST_F(SessionQueueKeeping, LosesAndDoublesNothingWhereverItIsCut) {
     EXPECT_TRUE(queue_->acknowledge(got_.size()));
     EXPECT_EQ(queue_->kept_bytes(), 0u);
   }
+}
+
+TEST_F(SessionQueueKeeping, FramesOfFeedsThatAreWrittenAgainAreOfFeedsStill) {
+  append();
+  queue_->append_frame(numbered(++appended_, 0, ClientFrame::feed_ready));  // an answer, as all requests have
+  for (const ClientFrame type :
+       {ClientFrame::feed_opened, ClientFrame::feed_packet, ClientFrame::feed_gap, ClientFrame::feed_end}) {
+    queue_->append_feed_frame(numbered(++appended_, 1'000, type));
+  }
+  append();
+  EXPECT_EQ(queue_->bytes_without_feeds(), 3 * 12u);
+  read(12 + 12 + 1'012 + 100);  // the second one of a feed is partly written
+  got_.clear();
+  come_back();
+  EXPECT_EQ(queue_->bytes(), 3 * 12u + 4 * 1'012u + 17u);
+  EXPECT_EQ(queue_->bytes_without_feeds(), 3 * 12u + 17u);
+  expect_all_in_order();
+  EXPECT_EQ(queue_->bytes_without_feeds(), 0u);
 }
 
 TEST_F(SessionQueueKeeping, AnUrgentFrameStaysBehindThePreface) {
