@@ -27,8 +27,9 @@ void Bulk::let_go() {
 
 Bulk::Impl* Bulk::usable() const noexcept { return impl_ && !impl_->is_inherited() ? impl_.get() : nullptr; }
 
-Result<Bulk> BulkOpener::open(std::shared_ptr<BulkHost> host, const BulkOptions& options) {
-  auto impl = std::make_shared<Bulk::Impl>(std::move(host));
+Result<Bulk> BulkOpener::open(std::shared_ptr<BulkHost> host, const BulkOptions& options,
+                              std::chrono::nanoseconds retold_within) {
+  auto impl = std::make_shared<Bulk::Impl>(std::move(host), retold_within);
   if (const std::error_code error = impl->open(options)) return error;
   return Bulk(std::move(impl));
 }

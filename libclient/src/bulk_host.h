@@ -1,11 +1,13 @@
 // What a Bulk stands beside: whoever has the session with the daemon.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include "libclient/protocol/bulk_requests.h"
 #include "libclient/src/channel_listener.h"
@@ -44,6 +46,10 @@ class BulkHost {
   /// Has the event come behind those that are there, and before what comes of later requests. Nothing comes behind
   /// Disconnected.
   virtual void add_event(Event event) = 0;
+  /// As `add_event`, of what `make` gives. It is called with the lock, so that nothing comes in between: now or later,
+  /// or not at all where nobody hears anything more.
+  using MakeEvents = std::function<std::vector<Event>()>;
+  virtual void add_events(MakeEvents make) = 0;
   /// Both, as one: what comes of the request comes behind the event, and what the program does upon the event behind
   /// the request. Where nobody can be asked there is the event alone.
   virtual void ask_and_add(protocol::BulkRequest request, Event event) = 0;
@@ -55,8 +61,10 @@ class BulkHost {
 
 /// Makes the Bulk of a host.
 struct BulkOpener {
-  /// As Bulk::open().
-  static Result<Bulk> open(std::shared_ptr<BulkHost> host, const BulkOptions& options);
+  /// As Bulk::open(). `retold_within`: in a new session a channel that the daemon has not told of again by then is
+  /// over.
+  static Result<Bulk> open(std::shared_ptr<BulkHost> host, const BulkOptions& options,
+                           std::chrono::nanoseconds retold_within = std::chrono::minutes(1));
 };
 
 }  // namespace spindle

@@ -216,6 +216,7 @@ std::optional<Event> Bulk::Impl::take(protocol::BulkOffered& offered) {
   const auto [known, is_new] = known_.try_emplace(offered.channel);
   if (!is_new) {
     // A new session: what was accepted in the former one goes on.
+    known->second.is_untold = false;
     io_.run_soon([id = offered.channel](BulkIo& io) { io.offered_again(id); });
     if (offered.root && !known->second.root) {
       protocol::BulkSealed sealed{offered.channel, terms.layout.size, *offered.root};
@@ -223,7 +224,8 @@ std::optional<Event> Bulk::Impl::take(protocol::BulkOffered& offered) {
     }
     return std::nullopt;
   }
-  known->second = {offered.request != 0, false, offered.group, terms.name, terms.kind, terms.layout, offered.root, {}};
+  known->second = {offered.request != 0, false, offered.group, terms.name, terms.kind, terms.layout,
+                   offered.root,         {},    false};
   if (offered.request != 0) {
     const auto pending = pending_.find(offered.request);
     if (pending == pending_.end()) return std::nullopt;
@@ -317,6 +319,7 @@ void Bulk::Impl::session_began_anew() {
   const Lock lock(mutex_);
   token_request_ = 0;
   std::erase_if(known_, [](const auto& each) { return each.second.is_own; });
+  for (auto& [id, known] : known_) known.is_untold = true;
   io_.run_soon([](BulkIo& io) { io.session_began_anew(); });
 }
 
@@ -353,6 +356,22 @@ void Bulk::Impl::give(Event event) {
   // Who does not take events gets the latest progress later.
   if (event.is<BulkProgress>() && !host_->has_room_for_events()) return;
   host_->add_event(std::move(event));
+}
+
+// What is told of a channel, and that it is over, are not to cross each other.
+void Bulk::Impl::end_untold() {
+  host_->add_events([this] {
+    const Lock lock(mutex_);
+    std::vector<Event> events;
+    std::erase_if(known_, [&](const auto& each) {
+      const auto& [id, known] = each;
+      if (!known.is_untold) return false;
+      events.push_back(BulkEnded{to_public(id), BulkEnded::Cause::abandoned, {}, {}});
+      io_.run_soon([id = id](BulkIo& io) { io.end(id, false); });
+      return true;
+    });
+    return events;
+  });
 }
 
 void Bulk::Impl::note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) {

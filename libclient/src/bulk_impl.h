@@ -19,7 +19,9 @@ namespace spindle {
 /// Locks: the host calls ChannelListener with its lock, then `mutex_` is taken; nobody calls the host with `mutex_`.
 class Bulk::Impl : private ChannelListener, private BulkSession {
  public:
-  explicit Impl(std::shared_ptr<BulkHost> host) : host_(std::move(host)) {}
+  /// As BulkOpener::open().
+  Impl(std::shared_ptr<BulkHost> host, bulk::Nanoseconds retold_within)
+      : host_(std::move(host)), io_(*this, retold_within) {}
 
   std::error_code open(const BulkOptions& options);
   void close();
@@ -51,7 +53,8 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
     protocol::ContentKind kind = protocol::ContentKind::bytes;
     bulk::ContentLayout layout;
     std::optional<bulk::BlockHash> root;
-    StoreFailure failure;  // why this client has cancelled it by itself
+    StoreFailure failure;    // why this client has cancelled it by itself
+    bool is_untold = false;  // the daemon has not told of it again in a new session
   };
 
   // ChannelListener
@@ -75,6 +78,7 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
     host_->ask_and_add(std::move(request), std::move(event));
   }
   void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) override;
+  void end_untold() override;
   std::unique_ptr<SecondDialler> make_dialler() override { return host_->make_dialler(); }
 
   std::error_code check_own(const bulk::BulkChannelId& id);
@@ -86,7 +90,7 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
 
   const std::shared_ptr<BulkHost> host_;
   std::string hash_directory_;  // empty: none are kept
-  BulkIo io_{*this};
+  BulkIo io_;
 
   std::mutex mutex_;                          // guards what follows
   std::map<std::uint32_t, Pending> pending_;  // by the number of the request

@@ -119,6 +119,7 @@ void BulkIo::end(const bulk::BulkChannelId& id, bool discards) {
 void BulkIo::session_began_anew() {
   detach();
   retry_at_ = {};
+  untold_until_ = now() + retold_within_;
   // Others know of no source of these any more; what is received goes on when it is offered again.
   std::vector<bulk::BulkChannelId> own;
   for (const auto& [id, transfer] : transfers_) {
@@ -132,6 +133,7 @@ void BulkIo::session_began_anew() {
 
 void BulkIo::session_ended() {
   is_session_over_ = true;
+  untold_until_.reset();
   detach();
 }
 
@@ -249,6 +251,10 @@ void BulkIo::run() {
   give_way();
   while (run_tasks()) {
     has_more_to_do_ = false;
+    if (untold_until_ && now() >= *untold_until_) {
+      untold_until_.reset();
+      session_.end_untold();
+    }
     go_on_attaching();
     pump();
     flush();
@@ -266,6 +272,7 @@ void BulkIo::wait() {
   for (const auto& [id, transfer] : transfers_) consider(transfer->due());
   if (attachment_) consider(attachment_->due());
   if (phase_ == Phase::none && !is_session_over_ && !transfers_.empty()) consider(retry_at_);
+  consider(untold_until_);
   int timeout_ms = -1;
   if (due) {
     // "At once" is the first of all times.

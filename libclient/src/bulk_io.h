@@ -32,6 +32,8 @@ class BulkSession {
   /// As BulkHost::ask_and_add().
   virtual void ask_and_give(protocol::BulkRequest request, Event event) = 0;
   virtual void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) = 0;
+  /// What the daemon has not told of again in a new session is over.
+  virtual void end_untold() = 0;
   virtual std::unique_ptr<SecondDialler> make_dialler() = 0;
 };
 
@@ -39,7 +41,9 @@ class BulkSession {
 /// and may call the other functions.
 class BulkIo : private BulkTransferHost {
  public:
-  explicit BulkIo(BulkSession& session) : session_(session), back_off_(seed()), random_(seed()) {}
+  /// `retold_within`: of a new session, from its beginning until `end_untold`.
+  BulkIo(BulkSession& session, bulk::Nanoseconds retold_within)
+      : session_(session), retold_within_(retold_within), back_off_(seed()), random_(seed()) {}
   ~BulkIo() override { stop(); }
 
   /// False where no descriptor is left.
@@ -104,6 +108,7 @@ class BulkIo : private BulkTransferHost {
   void wait();
 
   BulkSession& session_;
+  const bulk::Nanoseconds retold_within_;
   const codes::RaptorQCode code_;
   const Sha256 hasher_;
   const std::shared_ptr<BlockPool> memory_ = std::make_shared<BlockPool>();
@@ -120,6 +125,7 @@ class BulkIo : private BulkTransferHost {
   // The thread's own.
   std::map<bulk::BulkChannelId, std::shared_ptr<BulkTransfer>> transfers_;
   bool is_session_over_ = false;
+  std::optional<bulk::Nanoseconds> untold_until_;  // in a new session
   Phase phase_ = Phase::none;
   protocol::BackOff back_off_;
   bulk::Nanoseconds retry_at_{};

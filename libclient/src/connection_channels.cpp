@@ -46,6 +46,11 @@ void Connection::Impl::add_event(Event event) {
   push_channel_event(std::move(event));
 }
 
+void Connection::Impl::add_events(MakeEvents make) {
+  const Lock lock(mutex_);
+  for (Event& event : make()) push_channel_event(std::move(event));
+}
+
 void Connection::Impl::ask_and_add(protocol::BulkRequest request, Event event) {
   Lock lock(mutex_);
   std::uint32_t number = 0;

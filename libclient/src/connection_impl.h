@@ -84,6 +84,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   bool set_channel_listener(ChannelListener* listener) override;
   std::error_code ask_channel(protocol::BulkRequest request, Asked asked) override;
   void add_event(Event event) override;
+  void add_events(MakeEvents make) override;
   void ask_and_add(protocol::BulkRequest request, Event event) override;
   bool has_room_for_events() const override { return !events_.is_full(); }
   bool is_own_thread() const override { return on_thread(); }

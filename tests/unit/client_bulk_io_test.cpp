@@ -21,6 +21,7 @@ class LostSession final : public BulkSession {
   void give(Event) override {}
   void ask_and_give(protocol::BulkRequest, Event) override {}
   void note_failure(const bulk::BulkChannelId&, const StoreFailure&) override {}
+  void end_untold() override {}
   std::unique_ptr<SecondDialler> make_dialler() override { return nullptr; }
 };
 
@@ -43,7 +44,7 @@ class SlowStore final : public BulkStore {
 TEST(BulkIo, LetsGoOfWhatItsSourceHasTakenBackAlsoWhereItEndsAtOnce) {
   LostSession session;
   const auto store = std::make_shared<SlowStore>();
-  BulkIo io(session);
+  BulkIo io(session, 1min);
   ASSERT_TRUE(io.start(1));
   io.run_soon([store](BulkIo& on_thread) {
     on_thread.accept({kChannel, *bulk::ContentLayout::of(100'000), {}, store, true});

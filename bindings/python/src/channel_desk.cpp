@@ -24,7 +24,7 @@ bool ChannelDesk::set_channel_listener(ChannelListener* listener) {
   if (listener != nullptr && listener_ != nullptr) return false;
   listener_ = listener;
   if (listener != nullptr) return true;
-  std::deque<std::variant<Request, Event>> left;
+  std::deque<Posted> left;
   {
     const std::lock_guard within(mutex_);
     is_closed_ = true;
@@ -55,6 +55,11 @@ void ChannelDesk::add_event(Event event) {
   if (!is_closed_) post(std::move(event));
 }
 
+void ChannelDesk::add_events(MakeEvents make) {
+  const std::lock_guard lock(mutex_);
+  if (!is_closed_) post(std::move(make));
+}
+
 void ChannelDesk::ask_and_add(protocol::BulkRequest request, Event event) {
   const std::lock_guard lock(mutex_);
   if (is_closed_) return;
@@ -62,7 +67,7 @@ void ChannelDesk::ask_and_add(protocol::BulkRequest request, Event event) {
   post(std::move(event));
 }
 
-void ChannelDesk::post(std::variant<Request, Event> what) {
+void ChannelDesk::post(Posted what) {
   posted_.push_back(std::move(what));
   has_posted_ = true;
   raise_event(*wake_);
@@ -78,10 +83,10 @@ void ChannelDesk::end(std::error_code error) {
   tell([error](ChannelListener& listener) { listener.session_ended(error); });
 }
 
-std::optional<std::variant<ChannelDesk::Request, Event>> ChannelDesk::next() {
+std::optional<ChannelDesk::Posted> ChannelDesk::next() {
   const std::lock_guard lock(mutex_);
   if (posted_.empty()) return std::nullopt;
-  std::variant<Request, Event> first = std::move(posted_.front());
+  Posted first = std::move(posted_.front());
   posted_.pop_front();
   has_posted_ = !posted_.empty();
   return first;

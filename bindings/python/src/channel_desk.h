@@ -29,6 +29,7 @@ class ChannelDesk final : public BulkHost, public std::enable_shared_from_this<C
   bool set_channel_listener(ChannelListener* listener) override;
   std::error_code ask_channel(protocol::BulkRequest request, Asked asked) override;
   void add_event(Event event) override;
+  void add_events(MakeEvents make) override;
   void ask_and_add(protocol::BulkRequest request, Event event) override;
   bool has_room_for_events() const override { return has_room_; }
   /// What waits in here does so in threads of its own.
@@ -81,8 +82,9 @@ class ChannelDesk final : public BulkHost, public std::enable_shared_from_this<C
   void start_dial(std::uint64_t number, std::function<void()> on_done);
   std::optional<DialledServer> take_dialled(std::uint64_t number);
   void forget_dial(std::uint64_t number);
-  void post(std::variant<Request, Event> what);  // within `mutex_`
-  std::optional<std::variant<Request, Event>> next();
+  using Posted = std::variant<Request, Event, MakeEvents>;
+  void post(Posted what);  // within `mutex_`
+  std::optional<Posted> next();
 
   const std::shared_ptr<Descriptor> wake_;
   std::atomic<bool> is_open_ = true;
@@ -94,7 +96,7 @@ class ChannelDesk final : public BulkHost, public std::enable_shared_from_this<C
 
   std::mutex mutex_;  // guards what follows
   bool is_closed_ = false;
-  std::deque<std::variant<Request, Event>> posted_;
+  std::deque<Posted> posted_;
   std::uint64_t last_dial_ = 0;
   std::map<std::uint64_t, Dial> dials_;
 };
@@ -107,6 +109,8 @@ void ChannelDesk::serve(Ask&& ask, Give&& give) {
     if (!posted) return;
     if (auto* event = std::get_if<Event>(&*posted)) {
       give(std::move(*event));
+    } else if (auto* make = std::get_if<MakeEvents>(&*posted)) {
+      for (Event& each : (*make)()) give(std::move(each));
     } else {
       Request& one = std::get<Request>(*posted);
       std::uint32_t number = 0;

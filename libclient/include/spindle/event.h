@@ -219,7 +219,7 @@ struct BulkEnded {
   enum class Cause : std::uint8_t {
     cancelled = 1,     ///< by the source, or, with an error, as its content cannot be read
     over = 2,          ///< it was complete, and its time to linger is over
-    abandoned = 3,     ///< the source is gone, nobody has the content, and nothing has happened for a minute
+    abandoned = 3,     ///< for a minute nobody had all and nothing happened, or a new session was told nothing of it
     elsewhere = 4,     ///< daemons that were apart and are back know that it has ended
     disconnected = 5,  ///< the session of this client that offered it is gone; others may go on
     left = 6,          ///< this client is a member of the group no more; others may go on

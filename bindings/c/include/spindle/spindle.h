@@ -820,7 +820,7 @@ SPINDLE_C_API uint64_t spindle_bulk_returned_present(const spindle_event* event)
 enum {
   SPINDLE_BULK_CANCELLED = 1,    /* by the source, or, with an error, as its content cannot be read */
   SPINDLE_BULK_OVER = 2,         /* it was complete, and its time to linger is over */
-  SPINDLE_BULK_ABANDONED = 3,    /* the source is gone, nobody has the content, and nothing has happened for a minute */
+  SPINDLE_BULK_ABANDONED = 3,    /* for a minute nobody had all and nothing happened, or a new session was not told */
   SPINDLE_BULK_ELSEWHERE = 4,    /* daemons that were apart and are back know that it has ended */
   SPINDLE_BULK_DISCONNECTED = 5, /* the session of this client that offered it is gone; others may go on */
   SPINDLE_BULK_LEFT = 6          /* this client is a member of the group no more; others may go on */

@@ -17,7 +17,10 @@ public record BulkEnded(ChannelId channel, Cause cause, Optional<Code> code, Str
     CANCELLED,
     /** It was complete, and its time to linger is over. */
     OVER,
-    /** The source is gone, nobody has the content, and nothing has happened for a minute. */
+    /**
+     * The source is gone, nobody has the content, and nothing has happened for a minute; or the daemon of a new session
+     * has not told of the channel for a minute.
+     */
     ABANDONED,
     /** Daemons that were apart and are back know that it has ended. */
     ELSEWHERE,

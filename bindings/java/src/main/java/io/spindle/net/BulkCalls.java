@@ -68,6 +68,7 @@ final class BulkCalls implements Bulk, BulkIo.Session {
     ContentLayout layout;
     byte[] root; // null: not sealed
     boolean isTaken; // accepted or refused
+    boolean isUntold; // the daemon has not told of it again in a new session
     StoreException failure; // why this client has cancelled it by itself; null: it has not
     CompletableFuture<BulkReceived> future; // of who has accepted it, until it has ended
 
@@ -304,6 +305,7 @@ final class BulkCalls implements Bulk, BulkIo.Session {
     Known before = known.get(channel);
     if (before != null) {
       // A new session: what was accepted in the former one goes on.
+      before.isUntold = false;
       io.runSoon(() -> io.offeredAgain(channel));
       if (offered.root() != null && before.root == null) {
         take(new BulkNews.Sealed(channel, offered.terms().layout().size(), offered.root()));
@@ -407,6 +409,7 @@ final class BulkCalls implements Bulk, BulkIo.Session {
     asked.clear();
     tokenRequest = 0;
     known.values().removeIf(each -> each.isOwn);
+    known.values().forEach(each -> each.isUntold = true);
     io.runSoon(io::sessionBeganAnew);
   }
 
@@ -440,6 +443,23 @@ final class BulkCalls implements Bulk, BulkIo.Session {
         flush();
       }
       return isAsked;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void endUntold() {
+    lock.lock();
+    try {
+      for (var each = known.entrySet().iterator(); each.hasNext(); ) {
+        var entry = each.next();
+        if (entry.getValue().isUntold) {
+          each.remove();
+          end(entry.getKey(), entry.getValue(), false);
+          push(new BulkEnded(entry.getKey(), BulkEnded.Cause.ABANDONED, Optional.empty(), ""));
+        }
+      }
     } finally {
       lock.unlock();
     }

@@ -34,6 +34,8 @@ final class BulkIo implements BulkTransfer.Host {
   private static final int READS_MAX = 16;
   private static final int WRITES_MAX = 32;
   private static final long WAIT_MAX_MS = 60_000;
+  // Of a new session: what the daemon has not told of again by then is over.
+  private static final long RETOLD_WITHIN = 60_000 * BulkTransfer.MS;
 
   /** The connection beside which content travels. The bulk thread calls it, and holds no lock. */
   interface Session {
@@ -46,6 +48,9 @@ final class BulkIo implements BulkTransfer.Host {
     void askAndGive(BulkRequest request, Event event);
 
     void noteFailure(ChannelId channel, StoreException failure);
+
+    /** What the daemon has not told of again in a new session is over. */
+    void endUntold();
 
     /** Of the daemon that the session is at. */
     String address();
@@ -81,6 +86,7 @@ final class BulkIo implements BulkTransfer.Host {
   // The thread's own.
   private final Map<ChannelId, BulkTransfer> transfers = new TreeMap<>();
   private boolean isSessionOver;
+  private long untoldUntil = ClientSession.NEVER; // in a new session
   private Phase phase = Phase.NONE;
   private final Random random = new Random();
   private final BackOff backOff = new BackOff(random.nextLong());
@@ -298,11 +304,19 @@ final class BulkIo implements BulkTransfer.Host {
   void sessionBeganAnew() {
     detach();
     retryAt = Long.MIN_VALUE;
+    untoldUntil = Clock.now() + RETOLD_WITHIN;
     // Others know of no source of these any more; what is received goes on when it is offered again.
     List<ChannelId> own = transfers.keySet().stream().filter(id -> transfers.get(id).isOwn()).toList();
     for (ChannelId id : own) {
       end(id, false);
       session.give(new BulkEnded(id, BulkEnded.Cause.DISCONNECTED, Optional.empty(), ""));
+    }
+  }
+
+  private void endUntold() {
+    if (Clock.now() >= untoldUntil) {
+      untoldUntil = ClientSession.NEVER;
+      session.endUntold();
     }
   }
 
@@ -445,6 +459,7 @@ final class BulkIo implements BulkTransfer.Host {
     try {
       while (runTasks()) {
         hasMoreToDo = false;
+        endUntold();
         goOnAttaching();
         pump();
         write();
@@ -491,7 +506,7 @@ final class BulkIo implements BulkTransfer.Host {
 
   private void await() throws IOException {
     long now = Clock.now();
-    long due = session.expire(now);
+    long due = Math.min(session.expire(now), untoldUntil);
     for (BulkTransfer each : transfers.values()) {
       due = Math.min(due, each.due());
     }
