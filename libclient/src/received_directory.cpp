@@ -115,17 +115,17 @@ class ReceivedDirectory final : public BulkStore {
     if (StoreFailure failure = place_.move_here(place_.part_name()); failure.error) return failure;
     is_finished_ = true;
     place_.remove(place_.state_name());
-    place_.remove(place_.list_name());
-    place_.sync();
     if (place_.replaces()) remove_part();  // what was there before
+    place_.remove(place_.list_name());     // the last: whoever makes another may receive here
+    place_.sync();
     return {};
   }
 
   void discard() override {
     if (is_finished_ || !root_) return;
     place_.remove(place_.state_name());
-    place_.remove(place_.list_name());
     remove_part();
+    place_.remove(place_.list_name());
   }
 
   std::string path() const override { return place_.path(); }

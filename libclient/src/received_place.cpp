@@ -57,21 +57,36 @@ StoreFailure ReceivedPlace::failure_of(int error, const std::string& name) const
 StoreFailure ReceivedPlace::open(bool is_directory) {
   directory_ = Descriptor(::open(directory_path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory_) return failure_of(errno, {});
+  is_directory_ = is_directory;
+  return check_free();
+}
+
+StoreFailure ReceivedPlace::check_free() const {
   struct stat found {};
   if (::fstatat(directory_.get(), name_.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return {};
   // A file takes the place of what is no directory, a directory that of a directory.
-  return replace_ && S_ISDIR(found.st_mode) == is_directory ? StoreFailure{} : exists();
+  return replace_ && S_ISDIR(found.st_mode) == is_directory_ ? StoreFailure{} : exists();
 }
 
 StoreFailure ReceivedPlace::open_locked(const std::string& name, Descriptor& file) const {
-  Descriptor opened(
-      ::openat(directory_.get(), name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
-  struct stat found {};
-  if (!opened || ::fstat(opened.get(), &found) != 0) return failure_of(errno, name);
-  if (!S_ISREG(found.st_mode)) return {Errc::file_failed, path_of(name) + " is not a regular file"};
-  if (!lock(opened)) return {Errc::file_exists, path() + " is being received already"};
-  file = std::move(opened);
-  return {};
+  for (;;) {
+    Descriptor opened(
+        ::openat(directory_.get(), name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+    struct stat found {
+    }, named{};
+    if (!opened || ::fstat(opened.get(), &found) != 0) return failure_of(errno, name);
+    if (!S_ISREG(found.st_mode)) return {Errc::file_failed, path_of(name) + " is not a regular file"};
+    if (!lock(opened)) return {Errc::file_exists, path() + " is being received already"};
+    const bool has_name = ::fstatat(directory_.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+                          named.st_dev == found.st_dev && named.st_ino == found.st_ino;
+    if (StoreFailure failure = check_free(); failure.error) {
+      if (has_name && named.st_size == 0) remove(name);
+      return failure;
+    }
+    if (!has_name) continue;
+    file = std::move(opened);
+    return {};
+  }
 }
 
 std::optional<bulk::ResumeState> ReceivedPlace::load_state() const {

@@ -18,7 +18,8 @@ class ReceivedPlace {
 
   /// Before anything else. `is_directory`: of what is received.
   StoreFailure open(bool is_directory);
-  /// Makes the file beside it, or opens it, and locks it as long as it is open.
+  /// Makes the file beside it, or opens it, and locks it as long as it is open. Where whoever had it has thrown it away
+  /// meanwhile it is made anew; where he has finished that is as if he had before.
   StoreFailure open_locked(const std::string& name, Descriptor& file) const;
 
   std::optional<bulk::ResumeState> load_state() const;
@@ -49,9 +50,12 @@ class ReceivedPlace {
   StoreFailure exists() const { return {Errc::file_exists, path() + " is there already"}; }
 
  private:
+  StoreFailure check_free() const;
+
   const std::string directory_path_;
   const std::string name_;
   const bool replace_;
+  bool is_directory_ = false;
   Descriptor directory_;
 };
 

@@ -511,12 +511,12 @@ public final class ReceivedDirectory extends BulkStore {
       return;
     }
     place.removeState();
-    place.remove(place.list());
     try {
       FileTree.remove(place.part());
     } catch (IOException stays) {
       // Nothing depends on it.
     }
+    place.remove(place.list()); // the last: whoever makes another may receive here
   }
 
   @Override

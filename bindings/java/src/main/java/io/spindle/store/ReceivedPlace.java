@@ -45,6 +45,7 @@ public final class ReceivedPlace {
   private final Path directory;
   private final String name;
   private final boolean replaces;
+  private boolean isDirectory; // what is received
 
   public ReceivedPlace(Path directory, String name, boolean replaces) {
     this.directory = directory.toAbsolutePath();
@@ -109,10 +110,15 @@ public final class ReceivedPlace {
 
   /** Before anything else. `isDirectory`: of what is received. */
   void open(boolean isDirectory) throws StoreException {
+    this.isDirectory = isDirectory;
+    if (!Files.isDirectory(directory)) {
+      throw new StoreException(Code.FILE_FAILED, directory + " is not a directory");
+    }
+    checkFree();
+  }
+
+  private void checkFree() throws StoreException {
     try {
-      if (!Files.isDirectory(directory)) {
-        throw new StoreException(Code.FILE_FAILED, directory + " is not a directory");
-      }
       BasicFileAttributes found = find(path());
       // A file takes the place of what is no directory, a directory that of a directory.
       if (found != null && !(replaces && found.isDirectory() == isDirectory)) {
@@ -123,28 +129,57 @@ public final class ReceivedPlace {
     }
   }
 
-  /** Makes the file beside it, or opens it, and locks it as long as it is open. */
+  /**
+   * Makes the file beside it, or opens it, and locks it as long as it is open. Where whoever had it has thrown it away
+   * meanwhile it is made anew; where he has finished that is as if he had before.
+   */
   FileChannel openLocked(Path file) throws StoreException {
     try {
-      BasicFileAttributes found = find(file);
-      if (found != null && !found.isRegularFile()) {
-        throw new StoreException(Code.FILE_FAILED, file + " is not a regular file");
+      while (true) {
+        FileChannel opened = openAndLock(file);
+        if (opened != null) {
+          return opened;
+        }
+        checkFree();
       }
-      FileChannel opened =
-          FileChannel.open(
-              file,
-              StandardOpenOption.READ,
-              StandardOpenOption.WRITE,
-              StandardOpenOption.CREATE,
-              LinkOption.NOFOLLOW_LINKS);
-      if (!lock(opened)) {
-        FileIo.close(opened);
-        throw new StoreException(Code.FILE_EXISTS, path() + " is being received already");
-      }
-      return opened;
     } catch (IOException failure) {
       throw failure(failure, file);
     }
+  }
+
+  /** Null where the file has not got that name any more. */
+  private FileChannel openAndLock(Path file) throws IOException, StoreException {
+    Object key = keyOf(file);
+    FileChannel opened =
+        FileChannel.open(
+            file,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.CREATE,
+            LinkOption.NOFOLLOW_LINKS);
+    boolean isGood = false;
+    try {
+      Object openedKey = keyOf(file);
+      if (!lock(opened)) {
+        throw new StoreException(Code.FILE_EXISTS, path() + " is being received already");
+      }
+      // Java does not say which file is open: it is the one that has had the name all the time.
+      isGood = openedKey != null && openedKey.equals(keyOf(file)) && (key == null || key.equals(openedKey));
+      return isGood ? opened : null;
+    } finally {
+      if (!isGood) {
+        FileIo.close(opened);
+      }
+    }
+  }
+
+  /** Null: there is none. */
+  private static Object keyOf(Path file) throws IOException, StoreException {
+    BasicFileAttributes found = find(file);
+    if (found != null && !found.isRegularFile()) {
+      throw new StoreException(Code.FILE_FAILED, file + " is not a regular file");
+    }
+    return found == null ? null : found.fileKey();
   }
 
   /** Whoever has given way lets go of it in a moment. */
