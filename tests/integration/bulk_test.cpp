@@ -564,6 +564,37 @@ TEST(BulkFiles, GoFromStandardInputToStandardOutput) {
   ::close(output);
 }
 
+TEST(BulkFiles, NothingFollowsOnStandardOutputWhatHasEndedInTheMiddle) {
+  Daemon daemon({});
+  const TemporaryDirectory directory;
+  const std::string got = directory.path("got");
+  const int output = ::open(got.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const std::vector<std::uint8_t> content = random_bytes(std::size_t{16} << 20, 1);
+  std::size_t given = 0;
+  ProcessOptions options = spuser_options(daemon, {"--name", "receiver", "receive-file", "images", "-"});
+  options.output = output;
+  Process receiver(SPUSER_PATH, options);
+  BulkProgram source(daemon, "source");
+  source.join("images");
+  wait_for_members(source.connection, "images", {"#source#alpha", "#receiver#alpha"});
+  const auto read = [&](std::span<std::uint8_t> to) -> std::optional<std::size_t> {
+    if (given == content.size() && std::filesystem::file_size(got) > 0) throw std::runtime_error("the pump is broken");
+    const std::size_t bytes = std::min(to.size(), content.size() - given);
+    if (bytes == 0) return std::nullopt;
+    std::memcpy(to.data(), content.data() + given, bytes);
+    given += bytes;
+    return bytes;
+  };
+  ASSERT_TRUE(source.bulk.offer("images", BulkSource::stream(read, "flow")));
+  EXPECT_EQ(source.next<BulkEnded>().text, "the pump is broken");
+  ASSERT_TRUE(source.bulk.offer("images", BulkSource::bytes(random_bytes(100'000, 2)).named("other")));
+  EXPECT_EQ(receiver.wait(), 3) << receiver.transcript();
+  const std::vector<std::uint8_t> there = read_bytes(got);
+  ASSERT_LE(there.size(), content.size());
+  EXPECT_TRUE(std::equal(there.begin(), there.end(), content.begin()));
+  ::close(output);
+}
+
 /// Empty: a program can be given a file system of its own here.
 std::string why_no_mounts() {
   ProcessOptions options;

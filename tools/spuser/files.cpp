@@ -314,6 +314,8 @@ class Receiver {
     progress_.say(fmt::format("{} was not received: the channel has ended ({}){}", shown(content->second.name),
                               to_string(ended.cause), stays ? "; what has come stays for when it is sent again" : ""));
     contents_.erase(content);
+    // What has come of it is there, and nothing else may follow.
+    if (is_to_output()) throw Exit{kExitInputOutput};
   }
   void handle(const auto&) {}  // of no interest here
 
