@@ -74,16 +74,23 @@ void BulkIo::offer(BulkTransfer::Offer offer) {
 }
 
 void BulkIo::accept(BulkTransfer::Acceptance acceptance) {
-  for (auto each = transfers_.begin(); each != transfers_.end(); ++each) {
-    if (!each->second->gives_way_to(*acceptance.store)) continue;
-    // Its file is let go of when its last job is.
-    const bulk::BulkChannelId id = each->first;
+  const std::shared_ptr<BulkTransfer> former = make_way_for(*acceptance.store);
+  const auto transfer = std::make_shared<BulkTransfer>(static_cast<BulkTransferHost&>(*this), acceptance);
+  transfers_[acceptance.id] = transfer;
+  transfer->start(former.get());
+}
+
+std::shared_ptr<BulkTransfer> BulkIo::make_way_for(const BulkStore& store) {
+  for (const auto& each : transfers_) {
+    if (!each.second->gives_way_to(store)) continue;
+    const bulk::BulkChannelId id = each.first;
     end(id, false);
     break;
   }
-  const auto transfer = std::make_shared<BulkTransfer>(static_cast<BulkTransferHost&>(*this), acceptance);
-  transfers_[acceptance.id] = transfer;
-  transfer->start();
+  for (const std::weak_ptr<BulkTransfer>& each : ended_) {
+    if (auto ended = each.lock(); ended != nullptr && ended->is_at_place_of(store)) return ended;
+  }
+  return nullptr;
 }
 
 void BulkIo::seal(const bulk::BulkChannelId& id, std::uint64_t size, const bulk::BlockHash& root) {
@@ -112,6 +119,8 @@ void BulkIo::end(const bulk::BulkChannelId& id, bool discards) {
   if (found == transfers_.end()) return;
   found->second->end(discards);
   if (attachment_) attachment_->remove(id);
+  std::erase_if(ended_, [](const auto& each) { return each.expired(); });
+  ended_.push_back(found->second);
   transfers_.erase(found);
   if (transfers_.empty()) memory_->clear();
 }

@@ -103,6 +103,8 @@ class BulkIo : private BulkTransferHost {
   void attach(DialledServer server);
   void detach();
   void add(const bulk::BulkChannelId& id, const BulkTransfer& transfer);
+  /// Who has what is at the place of the store, and lets go of it when its last job is over; null: nobody.
+  std::shared_ptr<BulkTransfer> make_way_for(const BulkStore& store);
   void read();
   void flush();
   void wait();
@@ -124,6 +126,7 @@ class BulkIo : private BulkTransferHost {
 
   // The thread's own.
   std::map<bulk::BulkChannelId, std::shared_ptr<BulkTransfer>> transfers_;
+  std::vector<std::weak_ptr<BulkTransfer>> ended_;  // their last jobs may be under way
   bool is_session_over_ = false;
   std::optional<bulk::Nanoseconds> untold_until_;  // in a new session
   Phase phase_ = Phase::none;

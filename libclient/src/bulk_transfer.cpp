@@ -76,7 +76,7 @@ void BulkTransfer::run(Work work, Done done) {
       --self->jobs_;
       self->has_worked_ = true;
       if (!self->is_over_) done(std::move(*result));
-      self->discard_when_idle();
+      self->let_go_when_idle();
     };
   });
 }
@@ -86,7 +86,7 @@ std::unique_ptr<bulk::BulkHolder> BulkTransfer::make_holder(bulk::BulkHolder::Ki
                                             bulk::HolderLimits{}, host_.memory());
 }
 
-void BulkTransfer::start() {
+void BulkTransfer::start(BulkTransfer* former) {
   active_at_ = told_at_ = now();
   if (is_own_) {
     holder_ = make_holder(bulk::BulkHolder::Kind::source);
@@ -103,6 +103,13 @@ void BulkTransfer::start() {
     return host_.engines_changed(id_);
   }
   say(outcome_);
+  if (former == nullptr) return open();
+  former->let_go_.push_back([self = shared_from_this()] { self->open(); });
+  former->let_go_when_idle();
+}
+
+void BulkTransfer::open() {
+  if (is_over_ || outcome_ == protocol::BulkOutcome::failed) return;
   struct Opened {
     std::optional<bulk::ResumeState> state;
     StoreFailure failure;
@@ -415,6 +422,7 @@ void BulkTransfer::fail(const StoreFailure& failure) {
   // Jobs that are under way still refer to the receiver, which gets nothing more.
   holder_.reset();
   host_.engines_changed(id_);
+  let_go_when_idle();
 }
 
 protocol::BulkOutcomeSaid BulkTransfer::note_outcome(protocol::BulkOutcome outcome, std::error_code error) {
@@ -476,13 +484,11 @@ std::optional<bulk::Nanoseconds> BulkTransfer::due() const {
 }
 
 bool BulkTransfer::gives_way_to(const BulkStore& store) {
-  const bool is_under_way = !is_own_ && !is_over_ && outcome_ == protocol::BulkOutcome::accepted;
-  if (!is_under_way || !store_->is_at_place_of(store)) return false;
+  const bool is_whole = outcome_ == protocol::BulkOutcome::done || outcome_ == protocol::BulkOutcome::kept;
+  if (is_own_ || is_over_ || is_whole || !is_at_place_of(store)) return false;
+  if (outcome_ == protocol::BulkOutcome::failed) return true;
   if (receiver_ != nullptr && receiver_->written().count() != 0) {
-    host_.submit([store = store_, state = receiver_->resume_state()]() -> std::function<void()> {
-      static_cast<void>(store->save(state));
-      return nullptr;
-    });
+    run([store = store_, state = receiver_->resume_state()] { return store->save(state); }, [](const StoreFailure&) {});
   }
   fail({Errc::file_exists, "another content of that name has taken its place"});
   return true;
@@ -499,16 +505,22 @@ void BulkTransfer::end(bool discards) {
     });
   }
   discards_ = !is_own_ && discards && outcome_ == protocol::BulkOutcome::accepted;
-  discard_when_idle();
+  let_go_when_idle();
 }
 
-void BulkTransfer::discard_when_idle() {
-  if (!discards_ || jobs_ != 0) return;
-  discards_ = false;
-  host_.submit([store = store_]() -> std::function<void()> {
-    store->discard();
-    return nullptr;
-  });
+void BulkTransfer::let_go_when_idle() {
+  const bool has_ended = is_over_ || outcome_ == protocol::BulkOutcome::failed;
+  if (is_own_ || !has_ended || jobs_ != 0) return;
+  if (std::exchange(discards_, false)) {
+    return run(
+        [store = store_] {
+          store->discard();
+          return true;
+        },
+        [](bool) {});
+  }
+  store_.reset();
+  for (const auto& then : std::exchange(let_go_, {})) then();
 }
 
 void BulkTransfer::save_at_end() {

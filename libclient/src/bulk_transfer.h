@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "libclient/bulk/attachment.h"
 #include "libclient/bulk/bulk_holder.h"
@@ -67,8 +68,9 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
 
   BulkTransfer(BulkTransferHost& host, Offer offer);
   BulkTransfer(BulkTransferHost& host, Acceptance acceptance);
-  /// Once, after construction.
-  void start();
+  /// Once, after construction. `former`: what is received goes to the place of that one, which has to let go of it
+  /// first.
+  void start(BulkTransfer* former = nullptr);
 
   bool is_own() const { return is_own_; }
   const bulk::ContentLayout& layout() const { return layout_; }
@@ -88,6 +90,8 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   /// The same file is to be that of a later offer, as where a source was started again: this one gives way, and what is
   /// there may serve the other.
   bool gives_way_to(const BulkStore& store);
+  /// Whether it has what is at that place, until its last job is over.
+  bool is_at_place_of(const BulkStore& store) const { return store_ != nullptr && store_->is_at_place_of(store); }
   /// Nothing more comes of it; what comes of jobs is left aside. `discards`: what was received of it goes, unless it is
   /// whole.
   void end(bool discards);
@@ -120,6 +124,7 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   /// `work` runs on a worker, `done` takes what it gives here, unless the transfer is over.
   template <typename Work, typename Done>
   void run(Work work, Done done);
+  void open();
   void opened(std::optional<bulk::ResumeState> state, const StoreFailure& failure);
   std::unique_ptr<bulk::BulkHolder> make_holder(bulk::BulkHolder::Kind kind);
   void load(bulk::LoadJob job);
@@ -144,8 +149,9 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   /// Whether the state that is saved names a block that is missing again. Nothing is written until it does not: who is
   /// killed meanwhile would take what is at the place of that block for what the state says.
   bool has_taken_back() const { return receiver_->counters().taken_back != saved_taken_back_; }
-  /// Jobs that are under way may still write where the content is.
-  void discard_when_idle();
+  /// What was received is let go of when it has failed, or is over. Jobs that are under way may still write where it
+  /// is.
+  void let_go_when_idle();
   void finish();
   void finished(const StoreFailure& failure);
   void fail(const StoreFailure& failure);
@@ -161,8 +167,8 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   const bool is_own_;
   const bool is_stream_;  // was offered without a size
   bulk::ContentLayout layout_;
-  std::optional<bulk::BlockHash> root_;  // of what is received, once it is known
-  const std::shared_ptr<BulkStore> store_;
+  std::optional<bulk::BlockHash> root_;         // of what is received, once it is known
+  std::shared_ptr<BulkStore> store_;            // null: it has let go of what was received
   const std::shared_ptr<StreamSource> stream_;  // of what is offered; null: the size is known
   std::shared_ptr<const KeptHashes> hashes_;    // of what is offered; null: none are kept
   std::optional<bulk::BlockIndex> known_;       // until `start`
@@ -194,9 +200,10 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   bool is_stalled_ = false;    // the program was told so
   bool has_to_go_on_ = false;  // the program is to be told that it is no more
   bool is_over_ = false;
-  bool discards_ = false;      // what there is of it, when it is idle
-  bool is_sealed_ = false;     // the source has said so
-  bool is_finishing_ = false;  // what was received
+  std::vector<std::function<void()>> let_go_;  // to be called when it has let go
+  bool discards_ = false;                      // what there is of it, when it is idle
+  bool is_sealed_ = false;                     // the source has said so
+  bool is_finishing_ = false;                  // what was received
   bool is_saving_ = false;
   std::uint32_t loads_ = 0;  // jobs
   std::uint32_t saved_blocks_ = 0;

@@ -10,6 +10,7 @@ import io.spindle.protocol.BackOff;
 import io.spindle.protocol.BulkNews;
 import io.spindle.protocol.BulkRequest;
 import io.spindle.protocol.ClientSession;
+import io.spindle.store.BulkStore;
 import io.spindle.store.StoreException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -85,6 +86,7 @@ final class BulkIo implements BulkTransfer.Host {
 
   // The thread's own.
   private final Map<ChannelId, BulkTransfer> transfers = new TreeMap<>();
+  private final List<BulkTransfer> ending = new ArrayList<>(); // whose last jobs are under way
   private boolean isSessionOver;
   private long untoldUntil = ClientSession.NEVER; // in a new session
   private Phase phase = Phase.NONE;
@@ -229,15 +231,25 @@ final class BulkIo implements BulkTransfer.Host {
   }
 
   void accept(ReceiverTransfer.Acceptance acceptance) {
+    BulkTransfer former = makeWayFor(acceptance.store());
+    BulkTransfer transfer = new ReceiverTransfer(this, acceptance);
+    transfers.put(acceptance.id(), transfer);
+    if (former == null) {
+      transfer.start();
+    } else {
+      former.whenClosed(transfer::start);
+    }
+  }
+
+  /** Who has what is at the place of the store, and lets go of it when its last job is over; null: nobody. */
+  private BulkTransfer makeWayFor(BulkStore store) {
     for (Map.Entry<ChannelId, BulkTransfer> each : transfers.entrySet()) {
-      if (each.getValue().givesWayTo(acceptance.store())) {
+      if (each.getValue().givesWayTo(store)) {
         end(each.getKey(), false);
         break;
       }
     }
-    BulkTransfer transfer = new ReceiverTransfer(this, acceptance);
-    transfers.put(acceptance.id(), transfer);
-    transfer.start();
+    return ending.stream().filter(each -> each.isAtPlaceOf(store)).findFirst().orElse(null);
   }
 
   void seal(BulkNews.Sealed sealed) {
@@ -277,7 +289,9 @@ final class BulkIo implements BulkTransfer.Host {
     if (found == null) {
       return;
     }
+    ending.add(found);
     found.end(discards);
+    found.whenClosed(() -> ending.remove(found));
     if (attachment != null) {
       attachment.remove(id);
     }

@@ -12,6 +12,8 @@ import io.spindle.protocol.ClientSession;
 import io.spindle.protocol.ContentLayout;
 import io.spindle.store.BulkStore;
 import io.spindle.store.StoreException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
@@ -77,6 +79,7 @@ abstract class BulkTransfer {
   boolean hasToTell; // progress, although there is none
   private long bytesPerSecond;
   private boolean isClosed; // nothing more is read or written
+  private final List<Runnable> closeActions = new ArrayList<>(); // what is to be done then
   private long toldAt;
   private long toldBytes;
 
@@ -134,6 +137,22 @@ abstract class BulkTransfer {
     if (hasEnded() && jobs == 0 && !isClosed) {
       isClosed = true;
       store.close();
+      closeActions.forEach(Runnable::run);
+      closeActions.clear();
+    }
+  }
+
+  /** Whether it has what is at that place, until its last job is over. */
+  boolean isAtPlaceOf(BulkStore other) {
+    return !isClosed && store.isAtPlaceOf(other);
+  }
+
+  /** It is over, and has let go of its file: now, or when its last job is. */
+  void whenClosed(Runnable action) {
+    if (isClosed) {
+      action.run();
+    } else {
+      closeActions.add(action);
     }
   }
 

@@ -115,6 +115,9 @@ final class ReceiverTransfer extends BulkTransfer {
 
   @Override
   void begin(long now) {
+    if (hasEnded()) {
+      return; // while it waited for a former one at its place
+    }
     say(outcome, null);
     run(this::openStore, this::opened);
   }
@@ -457,9 +460,12 @@ final class ReceiverTransfer extends BulkTransfer {
 
   @Override
   boolean givesWayTo(BulkStore other) {
-    boolean isUnderWay = !isOver && outcome == Outcome.ACCEPTED;
-    if (!isUnderWay || !store.isAtPlaceOf(other)) {
+    boolean isWhole = outcome == Outcome.DONE || outcome == Outcome.KEPT;
+    if (isOver || isWhole || !isAtPlaceOf(other)) {
       return false;
+    }
+    if (outcome == Outcome.FAILED) {
+      return true;
     }
     if (receiver != null && receiver.written().count() != 0) {
       ResumeState state = receiver.resumeState();
