@@ -36,15 +36,26 @@ void BulkReceiver::resume(const ResumeState& state) {
   const bool is_same_cut =
       state.layout.block_bytes == layout_.block_bytes && state.layout.symbol_bytes == layout_.symbol_bytes;
   if (!is_same_size || !is_same_cut) return;
-  told_ = state.index;
+  const bool is_known = layout_.has_size();
+  if (is_known) told_ = state.index;
   for (const BlockSet::Run& run : state.written.runs()) {
     for (std::uint32_t block = run.first; block < std::min(run.end, layout_.blocks()); ++block) {
       written_.add(block);
       computed_.set(block, *state.index.find(block));
-      bytes_verified_ += layout_.bytes_of(block);
+      unproved_.add(block);
     }
   }
-  complete_ = written_;
+  if (is_known) note_all_proved();
+}
+
+void BulkReceiver::note_proved(std::uint32_t block) {
+  unproved_.remove(block);
+  complete_.add(block);
+  bytes_verified_ += layout_.bytes_of(block);
+}
+
+void BulkReceiver::note_all_proved() {
+  while (!unproved_.empty()) note_proved(unproved_.runs().front().first);
 }
 
 bool BulkReceiver::is_part_of_content(const Symbol& symbol) const {
@@ -56,7 +67,8 @@ SymbolUse BulkReceiver::use(const Symbol& symbol, std::uint32_t from) {
   if (complete_.contains(symbol.block)) return SymbolUse::duplicate;
   const ReceivingBlock* begun = begun_.find(symbol.block);
   if (begun != nullptr && begun->holds(symbol.esi)) return SymbolUse::duplicate;
-  if (writing_.contains(symbol.block)) return SymbolUse::no_room;  // that has to be over
+  // That has to be over, and what is there may be right.
+  if (writing_.contains(symbol.block) || unproved_.contains(symbol.block)) return SymbolUse::no_room;
   if (crc32c(symbol.bytes) != symbol.crc) return SymbolUse::corrupt;
   switch (begun_.add(BlockPlace::of(layout_, symbol.block), symbol, from)) {
     case BegunBlocks::Taken::useful:
@@ -116,6 +128,10 @@ void BulkReceiver::handle_index(Nanoseconds now, const IndexPart& index) {
   for (std::uint32_t i = 0; i < index.count() && index.first + i < blocks; ++i) {
     const std::uint32_t block = index.first + i;
     const BlockHash hash = hash_at(index, i);
+    if (unproved_.contains(block)) {
+      *computed_.find(block) == hash ? note_proved(block) : begin_anew(block);
+      schedule_.note_news();
+    }
     const BlockHash* former = told_.find(block);
     if (former != nullptr && *former == hash) continue;
     if (former != nullptr) ++counters_.changed_hashes;
@@ -144,7 +160,9 @@ void BulkReceiver::cut_to(const ContentLayout& sealed) {
   while (!begun_.blocks().empty() && begun_.blocks().rbegin()->first >= blocks) {
     begin_anew(begun_.blocks().rbegin()->first);
   }
-  while (!complete_.empty() && complete_.runs().back().end > blocks) begin_anew(complete_.runs().back().end - 1);
+  for (const BlockSet* each : {&complete_, &unproved_}) {
+    while (!each->empty() && each->runs().back().end > blocks) begin_anew(each->runs().back().end - 1);
+  }
   while (!told_.known().empty() && told_.known().runs().back().end > blocks) {
     told_.forget(told_.known().runs().back().end - 1);
   }
@@ -155,7 +173,7 @@ void BulkReceiver::cut_to(const ContentLayout& sealed) {
     const bool can_be = !begun_.is_storing(last);
     if (!can_be || !begun_.change(last, [&](ReceivingBlock& block) { return block.shorten(place); })) begin_anew(last);
     look_at(last);
-  } else if (complete_.contains(last)) {
+  } else if (complete_.contains(last) || unproved_.contains(last)) {
     begin_anew(last);
   }
 }
@@ -258,12 +276,14 @@ void BulkReceiver::begin_anew(std::uint32_t block) {
   note_lost();
   begun_.erase(block);
   if (const auto writing = writing_.find(block); writing != writing_.end()) writing->second = 0;
-  if (!complete_.contains(block)) return;
+  const bool is_complete = complete_.contains(block);
+  if (!is_complete && !unproved_.contains(block)) return;
   if (written_.contains(block)) ++counters_.taken_back;
   complete_.remove(block);
+  unproved_.remove(block);
   written_.remove(block);
   computed_.forget(block);
-  bytes_verified_ -= layout_.bytes_of(block);
+  if (is_complete) bytes_verified_ -= layout_.bytes_of(block);
 }
 
 /// Once all hashes were told, the root says whether they are right, and they say which blocks are.
@@ -284,12 +304,14 @@ void BulkReceiver::compare_with_root() {
       if (*computed_.find(block) != *told_.find(block)) begin_anew(block);
     }
   }
+  note_all_proved();
 }
 
 void BulkReceiver::finish() {
   if (!root_ || is_done_) return;
   if (!is_index_right_) compare_with_root();
   if (written_.count() != layout_.blocks() || computed_.root(layout_.blocks(), hasher_) != root_) return;
+  note_all_proved();
   is_done_ = true;
   schedule_.note_urgent();
   schedule_.end();

@@ -72,7 +72,8 @@ struct ReceiverProgress {
 class BulkReceiver {
  public:
   /// `layout`: a valid one. `hasher` must outlive it. `resumed`: what a former receiver of the same content had
-  /// written; one that does not fit the layout is left aside.
+  /// written; one that does not fit the layout is left aside. Without a size the content may be another one, whose
+  /// source keeps nothing that all say to have: such a block is complete once the hash that is told of it says so.
   BulkReceiver(const ContentLayout& layout, const Hasher& hasher, const ReceiverLimits& limits = {},
                const ResumeState* resumed = nullptr,
                std::shared_ptr<BlockMemory> memory = std::make_shared<HeapMemory>());
@@ -132,6 +133,9 @@ class BulkReceiver {
 
  private:
   void resume(const ResumeState& state);
+  /// The block, which is written, is right.
+  void note_proved(std::uint32_t block);
+  void note_all_proved();
   SymbolUse use(const Symbol& symbol, std::uint32_t from);
   bool is_part_of_content(const Symbol& symbol) const;
   /// Whether the block can be decoded: its symbols wait neither for each other nor for its hash.
@@ -154,6 +158,7 @@ class BulkReceiver {
   BegunBlocks begun_;
   std::set<std::uint32_t> decodable_;  // that were ready; what has happened since may have changed that
   BlockSet complete_, written_;
+  BlockSet unproved_;                           // written by a former receiver, and not known to be of this content
   BlockIndex told_;                             // by neighbours
   BlockIndex computed_;                         // of blocks that are complete
   bool is_index_right_ = false;                 // `told_`, by the root

@@ -547,6 +547,54 @@ TEST_F(BulkReceivers, GoOnWithWhatWasWritten) {
   EXPECT_TRUE(receiver_->complete().empty()) << "it is of another content";
 }
 
+TEST_F(BulkReceivers, OfStreamsSayToHaveABlockOnceItsHashIsTold) {
+  for (const bool is_sealed_first : {false, true}) {
+    offer(3 * kK * kT, kSizeUnknown);
+    begin();
+    tell_index();
+    give_block(0);
+    give_block(1);
+    run();
+    const ResumeState state = receiver_->resume_state();
+    content_[kK * kT + 5] ^= 1;  // the stream is sent again, and has become another one
+    index_.set(1, sha256_.hash(block_of(1)));
+    begin({}, &state);
+    EXPECT_TRUE(receiver_->complete().empty());
+    EXPECT_EQ(receiver_->resume_state().written, state.written) << "it may still be the same";
+    EXPECT_FALSE(receiver_->lacks_something()) << "of what is told";
+    EXPECT_EQ(give(1, 0), SymbolUse::no_room) << "nothing is written there";
+    if (is_sealed_first) {
+      EXPECT_TRUE(seal());
+    }
+    tell_index();
+    EXPECT_TRUE(receiver_->complete().contains(0));
+    EXPECT_FALSE(receiver_->complete().contains(1)) << "its source is still asked for it";
+    EXPECT_EQ(receiver_->counters().taken_back, 1u);
+    EXPECT_EQ(receiver_->progress(now_).bytes_verified, kK * kT);
+    give_block(1);
+    give_block(2);
+    run();
+    EXPECT_TRUE(is_sealed_first || seal());
+    EXPECT_TRUE(receiver_->is_done());
+    EXPECT_EQ(store_.content, content_);
+  }
+}
+
+TEST_F(BulkReceivers, OfStreamsWhoseRootIsThatOfWhatTheyHaveAreDone) {
+  offer(2 * kK * kT, kSizeUnknown);
+  begin();
+  tell_index();
+  give_block(0);
+  give_block(1);
+  run();
+  const ResumeState state = receiver_->resume_state();
+  begin({}, &state);
+  EXPECT_TRUE(seal());
+  EXPECT_TRUE(receiver_->is_done());
+  EXPECT_EQ(receiver_->complete().count(), 2u);
+  EXPECT_EQ(receiver_->progress(now_).bytes_verified, content_.size());
+}
+
 TEST(ResumeStates, HaveWorkedBytes) {
   ResumeState state{{4096, 1024, 20'000}, std::nullopt, {}, {}};
   BlockHash hash{};

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 
@@ -45,6 +46,8 @@ public final class BulkReceiver {
   private final TreeSet<Integer> decodable = new TreeSet<>();
   private final BlockSet complete = new BlockSet();
   private final BlockSet written = new BlockSet();
+  // Written by a former receiver, and not known to be of this content.
+  private final BlockSet unproved = new BlockSet();
   private final BlockIndex told; // by neighbours
   private final BlockIndex computed = new BlockIndex(); // of blocks that are complete
   private boolean isIndexRight; // `told`, by the root
@@ -71,7 +74,8 @@ public final class BulkReceiver {
 
   /**
    * `layout`: a valid one. `resumed`: what a former receiver of the same content had written, or null; one that does
-   * not fit the layout is left aside.
+   * not fit the layout is left aside. Without a size the content may be another one, whose source keeps nothing that
+   * all say to have: such a block is complete once the hash that is told of it says so.
    */
   public BulkReceiver(ContentLayout layout, ResumeState resumed, BlockPool pool) {
     this(layout, resumed, pool, BegunBlocks.SOURCE_BYTES, BegunBlocks.REPAIR_BYTES);
@@ -86,20 +90,35 @@ public final class BulkReceiver {
             && (resumed.layout().size() == layout.size() || !resumed.layout().hasSize() || !layout.hasSize())
             && resumed.layout().blockBytes() == layout.blockBytes()
             && resumed.layout().symbolBytes() == layout.symbolBytes();
-    told = fits ? new BlockIndex(resumed.index()) : new BlockIndex();
+    told = fits && layout.hasSize() ? new BlockIndex(resumed.index()) : new BlockIndex();
     if (fits) {
-      resume(resumed.written());
+      resume(resumed.written(), resumed.index());
     }
   }
 
-  private void resume(BlockSet before) {
+  private void resume(BlockSet before, BlockIndex index) {
     for (int run = 0; run < before.runs(); run++) {
       for (int block = before.start(run); block < Math.min(before.end(run), layout.blocks()); block++) {
         written.add(block);
-        complete.add(block);
-        computed.set(block, told.find(block));
-        bytesVerified += layout.bytesOf(block);
+        computed.set(block, index.find(block));
+        unproved.add(block);
       }
+    }
+    if (layout.hasSize()) {
+      noteAllProved();
+    }
+  }
+
+  /** The block, which is written, is right. */
+  private void noteProved(int block) {
+    unproved.remove(block);
+    complete.add(block);
+    bytesVerified += layout.bytesOf(block);
+  }
+
+  private void noteAllProved() {
+    while (!unproved.isEmpty()) {
+      noteProved(unproved.end() - 1);
     }
   }
 
@@ -132,9 +151,10 @@ public final class BulkReceiver {
     if (known != null && known.holds(symbol.esi())) {
       return BegunBlocks.Taken.DUPLICATE;
     }
-    // What is being written has to be over first. What is not as its maker has sent it, by its CRC, is lost.
+    // What is being written has to be over first, and what is there may be right. What is not as its maker has sent it,
+    // by its CRC, is lost.
     boolean isWrong = BulkFrames.crc(symbol.bytes(), symbol.at(), symbol.size()) != symbol.crc();
-    if (writing.containsKey(symbol.block()) || isWrong) {
+    if (writing.containsKey(symbol.block()) || unproved.contains(symbol.block()) || isWrong) {
       return BegunBlocks.Taken.NO_ROOM;
     }
     return begun.add(BlockPlace.of(layout, symbol.block()), symbol);
@@ -161,6 +181,14 @@ public final class BulkReceiver {
     for (int i = 0; i < index.count() && index.first() + i < layout.blocks(); i++) {
       int block = index.first() + i;
       int at = index.at() + i * Sha256.BYTES;
+      if (unproved.contains(block)) {
+        if (computed.is(block, index.hashes(), at)) {
+          noteProved(block);
+        } else {
+          beginAnew(block);
+        }
+        schedule.noteNews();
+      }
       if (!told.is(block, index.hashes(), at)) {
         told.set(block, index.hashes(), at);
         hasChanged = true;
@@ -218,8 +246,10 @@ public final class BulkReceiver {
     while (!begun.blocks().isEmpty() && begun.blocks().lastKey() >= blocks) {
       beginAnew(begun.blocks().lastKey());
     }
-    while (complete.end() > blocks) {
-      beginAnew(complete.end() - 1);
+    for (BlockSet each : List.of(complete, unproved)) {
+      while (each.end() > blocks) {
+        beginAnew(each.end() - 1);
+      }
     }
     while (told.known().end() > blocks) {
       told.forget(told.known().end() - 1);
@@ -234,7 +264,7 @@ public final class BulkReceiver {
         beginAnew(last);
       }
       lookAt(last);
-    } else if (complete.contains(last)) {
+    } else if (complete.contains(last) || unproved.contains(last)) {
       beginAnew(last);
     }
   }
@@ -347,16 +377,18 @@ public final class BulkReceiver {
     noteLost();
     begun.erase(block);
     writing.computeIfPresent(block, (number, job) -> 0L);
-    if (!complete.contains(block)) {
+    boolean isComplete = complete.contains(block);
+    if (!isComplete && !unproved.contains(block)) {
       return;
     }
     if (written.contains(block)) {
       takenBack++;
     }
     complete.remove(block);
+    unproved.remove(block);
     written.remove(block);
     computed.forget(block);
-    bytesVerified -= layout.bytesOf(block);
+    bytesVerified -= isComplete ? layout.bytesOf(block) : 0;
   }
 
   /** Once all hashes were told, the root says whether they are right, and they say which blocks are. */
@@ -381,6 +413,7 @@ public final class BulkReceiver {
         }
       }
     }
+    noteAllProved();
   }
 
   private void finish() {
@@ -393,6 +426,7 @@ public final class BulkReceiver {
     if (written.count() != layout.blocks() || !Arrays.equals(computed.root(layout.blocks()), root)) {
       return;
     }
+    noteAllProved();
     isDone = true;
     schedule.noteUrgent();
     schedule.end();

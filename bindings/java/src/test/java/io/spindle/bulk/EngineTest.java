@@ -301,6 +301,37 @@ final class EngineTest {
     assertArrayEquals(content, Arrays.copyOf(stored, content.length));
   }
 
+  /** The stream is sent again, and has become another one, whose source keeps nothing that all say to have. */
+  @Test
+  void saysToHaveABlockOfAStreamOnceItsHashIsTold() {
+    offer(3 * BLOCK, true);
+    holder.handleGrant(BulkFrames.LIVE_STREAM, 1_000);
+    holder.handleAvailable(BlockSet.ofFirst(3));
+    deliver(takeSymbols(), 100);
+    assertEquals(3, receiver.written().count());
+    final ResumeState state = receiver.resumeState();
+    final byte[] before = stored;
+    final byte[] changed = content;
+    offer(3 * BLOCK, true);
+    content = changed;
+    content[BLOCK + 5] ^= 1;
+    stored = before;
+    receiver = new BulkReceiver(new ContentLayout(BLOCK, T, ContentLayout.SIZE_UNKNOWN), state, pool);
+    assertEquals(0, receiver.takeNeed(now).complete.count());
+    assertEquals(3, receiver.resumeState().written().count(), "it may still be the same");
+    assertFalse(receiver.lacksSomething());
+    sent = 0;
+    holder.handleGrant(BulkFrames.LIVE_STREAM, 1_000);
+    holder.handleAvailable(BlockSet.ofFirst(3));
+    deliver(takeSymbols(), 100);
+    assertEquals(1, receiver.takenBack());
+    assertEquals(3 * BLOCK, receiver.bytesVerified());
+    assertTrue(holder.handleSeal(content.length));
+    seal();
+    assertTrue(receiver.isDone());
+    assertArrayEquals(content, Arrays.copyOf(stored, content.length));
+  }
+
   @Test
   void blocksThatWentBadAreFetchedAgain() {
     offer(4 * BLOCK, false);
