@@ -267,6 +267,14 @@ void BulkReceiver::handle_bad(std::uint32_t block) {
   if (std::exchange(is_done_, false)) schedule_.begin_again();
 }
 
+void BulkReceiver::handle_all_lost() {
+  while (!begun_.blocks().empty()) begin_anew(begun_.blocks().begin()->first);
+  for (const BlockSet* each : {&complete_, &unproved_}) {
+    while (!each->empty()) begin_anew(each->runs().back().end - 1);
+  }
+  schedule_.note_urgent();
+}
+
 void BulkReceiver::note_lost() {
   has_lost_some_ = true;
   schedule_.note_news();

@@ -99,6 +99,8 @@ class BulkReceiver {
   void handle_written(Nanoseconds now, std::uint64_t job, std::uint32_t block, bool good);
   /// A block that was written is not what it was: it is fetched again, and the content is not done any more.
   void handle_bad(std::uint32_t block);
+  /// Nothing is there any more of what was written: all is fetched again.
+  void handle_all_lost();
 
   /// What is to be told now, if anything.
   std::optional<Need> take_need(Nanoseconds now);

@@ -22,6 +22,8 @@ struct StoreFailure {
   std::string text;
   /// There may be room later, and nothing is lost of what was written before.
   bool may_pass = false;
+  /// All that was written is gone, and no state tells of it: the content is to be received from its beginning.
+  bool begins_anew = false;
 };
 
 /// Of what was to be written: where there is no room there may be some later.

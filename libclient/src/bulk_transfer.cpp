@@ -337,6 +337,7 @@ void BulkTransfer::do_job(bulk::ReceiverJob job) {
         },
         [this, number, place](const StoreFailure& failure) {
           receiver_->handle_written(now(), number, place.block, !failure.error);
+          if (failure.begins_anew) return receiver_->handle_all_lost();
           if (failure.error) return wait_for_room(failure, place.start, place.bytes);
           full_since_.reset();
         });

@@ -28,6 +28,7 @@ class FileTree {
   std::vector<Piece> pieces_of(std::uint64_t start, std::size_t bytes) const;
 
   std::uint64_t list_bytes() const { return list_bytes_; }
+  const bulk::FileList& list() const { return list_; }
   const std::vector<bulk::FileListEntry>& entries() const { return list_.entries; }
   const bulk::FileListEntry& entry(std::uint32_t number) const { return list_.entries[number]; }
   /// The directory that the entry is in; nothing: that of the content.

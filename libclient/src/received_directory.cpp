@@ -73,11 +73,17 @@ class ReceivedDirectory final : public BulkStore {
   StoreFailure write_block(std::uint64_t start, ByteView bytes) override {
     {
       const std::shared_lock lock(mutex_);
-      StoreFailure failure = put(start, bytes);
-      if (failure.error || tree_ != nullptr) return failure;
+      const bool has_files = tree_ != nullptr;
+      if (!has_files || has_same_list(start, bytes)) {
+        StoreFailure failure = put(start, bytes);
+        if (failure.error || has_files) return failure;
+      }
     }
     const std::unique_lock lock(mutex_);
-    if (tree_ != nullptr) return put(start, bytes);  // files were made meanwhile, before this was known to be right
+    if (tree_ != nullptr) {
+      // Files were made meanwhile, before this was known to be right.
+      return has_same_list(start, bytes) ? put(start, bytes) : change_list();
+    }
     const auto block = static_cast<std::uint32_t>(start / layout_.block_bytes);
     right_.add(block);
     StoreFailure failure = look_for_list();
@@ -152,7 +158,29 @@ class ReceivedDirectory final : public BulkStore {
     std::filesystem::remove_all(place_.path_of(place_.part_name()), ignored);
   }
 
+  /// Whether what the block has of the list is what the files were made by.
+  bool has_same_list(std::uint64_t start, ByteView block) const {
+    if (start >= tree_->list_bytes()) return true;
+    const std::vector<std::uint8_t> list = tree_->list().encode();
+    const ByteView there = ByteView(list).subspan(static_cast<std::size_t>(start));
+    return std::equal(there.begin(), there.begin() + static_cast<std::ptrdiff_t>(std::min(there.size(), block.size())),
+                      block.begin());
+  }
+
+  /// The directory has become another one since the files were made: nothing is at its place any more.
+  StoreFailure change_list() {
+    settle_state(false);
+    StoreFailure failure = begin_anew();
+    if (!failure.error) failure = reserve();
+    if (failure.error) return failure;
+    return {Errc::file_failed, place_.path() + ": the list of files has changed", false, true};
+  }
+
   StoreFailure begin_anew() {
+    {
+      const std::lock_guard guard(written_mutex_);
+      written_.clear();
+    }
     tree_.reset();
     right_.clear();
     is_early_kept_ = false;

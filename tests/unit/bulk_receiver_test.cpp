@@ -595,6 +595,30 @@ TEST_F(BulkReceivers, OfStreamsWhoseRootIsThatOfWhatTheyHaveAreDone) {
   EXPECT_EQ(receiver_->progress(now_).bytes_verified, content_.size());
 }
 
+TEST_F(BulkReceivers, FetchAllAgainWhereItsPlaceHasBegunAnew) {
+  offer(3 * kK * kT);
+  begin();
+  tell_index();
+  EXPECT_TRUE(seal());
+  give_block(0);
+  give(1, 3);
+  run();
+  give_block(2);
+  auto decode = receiver_->take_job();
+  ASSERT_TRUE(decode);
+  receiver_->handle_all_lost();
+  EXPECT_EQ(receiver_->counters().taken_back, 1u);
+  EXPECT_TRUE(receiver_->resume_state().written.empty());
+  store_.run(now_, *receiver_, std::move(*decode));
+  run();
+  EXPECT_TRUE(receiver_->complete().empty());
+  EXPECT_EQ(receiver_->progress(now_).bytes_verified, 0u);
+  for (std::uint32_t block = 0; block < 3; ++block) give_block(block);
+  run();
+  EXPECT_TRUE(receiver_->is_done());
+  EXPECT_EQ(store_.content, content_);
+}
+
 TEST(ResumeStates, HaveWorkedBytes) {
   ResumeState state{{4096, 1024, 20'000}, std::nullopt, {}, {}};
   BlockHash hash{};

@@ -367,6 +367,19 @@ public final class BulkReceiver {
     }
   }
 
+  /** Nothing is there any more of what was written: all is fetched again. */
+  public void handleAllLost() {
+    while (!begun.blocks().isEmpty()) {
+      beginAnew(begun.blocks().lastKey());
+    }
+    for (BlockSet each : List.of(complete, unproved)) {
+      while (!each.isEmpty()) {
+        beginAnew(each.end() - 1);
+      }
+    }
+    schedule.noteUrgent();
+  }
+
   /** What its daemon takes to be here is not. */
   private void noteLost() {
     hasLostSome = true;

@@ -296,7 +296,9 @@ final class ReceiverTransfer extends BulkTransfer {
                   attempt(() -> store.writeBlock(block.place().start(), block.content(), block.place().bytes()))),
           failure -> {
             receiver.handleWritten(block, failure.isEmpty());
-            if (failure.isPresent()) {
+            if (failure.isPresent() && failure.get().beginsAnew()) {
+              receiver.handleAllLost();
+            } else if (failure.isPresent()) {
               waitForRoom(failure.get(), block.place().start(), block.place().bytes());
             } else {
               fullSince = ClientSession.NEVER;

@@ -61,6 +61,10 @@ final class FileTree {
     count = filled;
   }
 
+  FileList list() {
+    return new FileList(entries);
+  }
+
   long listBytes() {
     return listBytes;
   }

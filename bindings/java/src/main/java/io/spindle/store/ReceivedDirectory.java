@@ -17,6 +17,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -121,7 +122,13 @@ public final class ReceivedDirectory extends BulkStore {
   private void beginAnew() throws IOException {
     tree = null;
     right.clear();
-    inEarly.clear();
+    notes.lock();
+    try {
+      inEarly.clear();
+      written.clear();
+    } finally {
+      notes.unlock();
+    }
     isEarlyKept = false;
     place.removeState();
     early.truncate(0);
@@ -338,8 +345,12 @@ public final class ReceivedDirectory extends BulkStore {
         with(
             lock.readLock(),
             () -> {
+              boolean hasFiles = tree != null;
+              if (hasFiles && !hasSameList(start, bytes, count)) {
+                return false;
+              }
               put(start, bytes, 0, count);
-              return tree != null;
+              return hasFiles;
             });
     if (isDone) {
       return;
@@ -348,7 +359,11 @@ public final class ReceivedDirectory extends BulkStore {
         lock.writeLock(),
         () -> {
           if (tree != null) {
-            put(start, bytes, 0, count); // files were made meanwhile, before this was known to be right
+            // Files were made meanwhile, before this was known to be right.
+            if (!hasSameList(start, bytes, count)) {
+              changeList();
+            }
+            put(start, bytes, 0, count);
             return null;
           }
           int block = (int) (start / layout.blockBytes());
@@ -361,6 +376,29 @@ public final class ReceivedDirectory extends BulkStore {
           }
           return null;
         });
+  }
+
+  /** Whether what the block has of the list is what the files were made by. */
+  private boolean hasSameList(long start, byte[] block, int count) {
+    if (start >= tree.listBytes()) {
+      return true;
+    }
+    byte[] list = tree.list().encode();
+    int from = (int) start;
+    int bytes = Math.min(list.length - from, count);
+    return Arrays.equals(list, from, from + bytes, block, 0, bytes);
+  }
+
+  /** The directory has become another one since the files were made: nothing is at its place any more. */
+  private void changeList() throws StoreException {
+    settleState(false);
+    try {
+      beginAnew();
+    } catch (IOException failure) {
+      throw place.failure(failure, place.part());
+    }
+    place.requireRoom(layout, null, place.list());
+    throw StoreException.beginningAnew(place.path() + ": the list of files has changed");
   }
 
   private void put(long start, byte[] bytes, int at, int count) throws StoreException {

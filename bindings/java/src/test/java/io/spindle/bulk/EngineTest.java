@@ -333,6 +333,22 @@ final class EngineTest {
   }
 
   @Test
+  void allIsFetchedAgainWhereItsPlaceHasBegunAnew() {
+    offer(4 * BLOCK, false);
+    holder.handleGrant(BulkFrames.LIVE_STREAM, 3 * 16 + 5);
+    deliver(takeSymbols(), 100);
+    assertEquals(3, receiver.written().count());
+    receiver.handleAllLost();
+    assertEquals(3, receiver.takenBack());
+    assertEquals(0, receiver.written().count());
+    assertEquals(0, receiver.bytesVerified());
+    holder.handleGrant(BulkFrames.LIVE_STREAM, 1_000);
+    deliver(takeSymbols(), 100);
+    seal();
+    catchUp(100);
+  }
+
+  @Test
   void blocksThatWentBadAreFetchedAgain() {
     offer(4 * BLOCK, false);
     holder.handleGrant(BulkFrames.LIVE_STREAM, 1_000_000);

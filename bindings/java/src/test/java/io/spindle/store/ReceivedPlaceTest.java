@@ -4,12 +4,19 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.spindle.Code;
+import io.spindle.bulk.BlockIndex;
+import io.spindle.bulk.BlockSet;
+import io.spindle.bulk.FileList;
+import io.spindle.bulk.ResumeState;
 import io.spindle.protocol.ContentLayout;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -109,5 +116,59 @@ final class ReceivedPlaceTest {
     writeAll(second);
     second.close();
     assertArrayEquals(content, Files.readAllBytes(folder.resolve("got")));
+  }
+
+  /** A directory of two files, whose sizes are so many bytes. */
+  private static byte[] directory(int one, int other) {
+    byte[] list =
+        new FileList(
+                List.of(
+                    new FileList.Entry(FileList.Kind.FILE, 0, "one", one),
+                    new FileList.Entry(FileList.Kind.FILE, 0, "other", other)))
+            .encode();
+    byte[] bytes = Arrays.copyOf(list, list.length + one + other);
+    Arrays.fill(bytes, list.length, list.length + one, (byte) '1');
+    Arrays.fill(bytes, list.length + one, bytes.length, (byte) '2');
+    return bytes;
+  }
+
+  private static void writeBlock(ReceivedDirectory store, ContentLayout layout, byte[] from, int block)
+      throws StoreException {
+    int start = (int) layout.startOf(block);
+    int count = layout.bytesOf(block);
+    store.writeBlock(start, Arrays.copyOfRange(from, start, start + count), count);
+  }
+
+  @Test
+  void aDirectoryThatHasBecomeAnotherOneBeginsAnew() throws Exception {
+    byte[] before = directory(30_000, 50_000);
+    byte[] after = directory(50_000, 30_000);
+    assertEquals(before.length, after.length);
+    ContentLayout layout = new ContentLayout(BLOCK, T, before.length);
+    ReceivedDirectory first = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    first.open(layout, null);
+    BlockSet written = new BlockSet();
+    BlockIndex index = new BlockIndex();
+    for (int block = 0; block + 1 < layout.blocks(); block++) {
+      writeBlock(first, layout, before, block);
+      written.add(block);
+      index.set(block, new byte[32]);
+    }
+    first.save(new ResumeState(layout, null, written, index));
+    first.close();
+    ReceivedDirectory second = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    assertEquals(written.count(), second.open(layout, null).written().count());
+    StoreException why = assertThrows(StoreException.class, () -> writeBlock(second, layout, after, 0));
+    assertTrue(why.beginsAnew());
+    for (int block = 0; block < layout.blocks(); block++) {
+      writeBlock(second, layout, after, block);
+    }
+    second.finish(after.length);
+    second.close();
+    assertEquals(50_000, Files.size(folder.resolve("got/one")));
+    assertEquals("2".repeat(30_000), Files.readString(folder.resolve("got/other")));
+    try (Stream<Path> there = Files.list(folder)) {
+      assertEquals(1, there.count(), "nothing is left beside it");
+    }
   }
 }
