@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 #include "libclient/bulk/file_list.h"
@@ -24,6 +25,7 @@ constexpr std::string_view kPartSuffix = ".spindle-part";
 constexpr std::string_view kListSuffix = ".spindle-list";
 constexpr std::string_view kStateSuffix = ".spindle-state";
 constexpr std::string_view kNewStateSuffix = ".spindle-state.new";
+constexpr std::string_view kFormerSuffix = ".spindle-former";
 /// The longest state: all hashes of 65,536 blocks, and their runs.
 constexpr std::size_t kStateBytesMax = 4u << 20;
 
@@ -43,6 +45,7 @@ bool lock(const Descriptor& file) {
 std::string ReceivedPlace::part_name() const { return name_ + std::string(kPartSuffix); }
 std::string ReceivedPlace::list_name() const { return name_ + std::string(kListSuffix); }
 std::string ReceivedPlace::state_name() const { return name_ + std::string(kStateSuffix); }
+std::string ReceivedPlace::former_name() const { return name_ + std::string(kFormerSuffix); }
 
 std::string ReceivedPlace::path_of(const std::string& name) const {
   return directory_path_ + (directory_path_.ends_with('/') ? "" : "/") + name;
@@ -149,16 +152,37 @@ StoreFailure ReceivedPlace::move_here(const std::string& part) const {
       ::unlinkat(directory, part.c_str(), 0);
       return {};
     }
-    if (::fstatat(directory, name_.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) return exists();
+    if (::fstatat(directory, name_.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) {
+      return replace_ ? exchange_in_steps(part) : exists();
+    }
   }
   return rename(0) ? StoreFailure{} : failure_of(errno, name_);
+}
+
+StoreFailure ReceivedPlace::exchange_in_steps(const std::string& part) const {
+  const int directory = directory_.get();
+  const std::string former = former_name();
+  const auto rename = [&](const std::string& from, const std::string& to) {
+    return ::renameat(directory, from.c_str(), directory, to.c_str()) == 0;
+  };
+  // Whoever was killed in the middle of this has left it.
+  std::error_code ignored;
+  std::filesystem::remove_all(path_of(former), ignored);
+  if (!rename(name_, former)) return failure_of(errno, name_);
+  if (!rename(part, name_)) {
+    StoreFailure failure = failure_of(errno, name_);
+    rename(former, name_);
+    return failure;
+  }
+  rename(former, part);
+  return {};
 }
 
 void ReceivedPlace::sync() const { ::fsync(directory_.get()); }
 
 bool is_file_name(std::string_view name) {
   if (!bulk::is_entry_name(name) || name.size() > 255 - kNewStateSuffix.size()) return false;
-  const std::array suffixes{kPartSuffix, kListSuffix, kStateSuffix, kNewStateSuffix};
+  const std::array suffixes{kPartSuffix, kListSuffix, kStateSuffix, kNewStateSuffix, kFormerSuffix};
   return std::none_of(suffixes.begin(), suffixes.end(),
                       [name](std::string_view suffix) { return name.ends_with(suffix); });
 }

@@ -33,6 +33,9 @@ class ReceivedPlace {
   void remove(const std::string& name) const;
   /// What has come there in the meantime is replaced only where it may be.
   StoreFailure move_here(const std::string& part) const;
+  /// What file systems do at once that can: the part, a directory, gets the name, and what had it the part's. For a
+  /// moment there is none of that name.
+  StoreFailure exchange_in_steps(const std::string& part) const;
   /// What has been moved is on the disk.
   void sync() const;
 
@@ -42,6 +45,7 @@ class ReceivedPlace {
   std::string part_name() const;
   std::string list_name() const;
   std::string state_name() const;
+  std::string former_name() const;
   /// Of what is beside it by that name.
   std::string path_of(const std::string& name) const;
   std::string path() const { return path_of(name_); }

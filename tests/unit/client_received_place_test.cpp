@@ -100,5 +100,24 @@ TEST_F(ReceivedPlaces, WhosePartIsFinishedMeanwhileReplaceItWhereTheyMay) {
   EXPECT_TRUE(there() == content_);
 }
 
+TEST_F(ReceivedPlaces, ReplaceADirectoryAlsoInSteps) {
+  fs::create_directory(path("got"));
+  fs::create_directory(path("got.spindle-part"));
+  std::ofstream(path("got/old")) << "old";
+  std::ofstream(path("got.spindle-part/new")) << "new";
+  fs::create_directory(path("got.spindle-former"));  // of who was killed in the middle of that
+  std::ofstream(path("got.spindle-former/older")) << "older";
+  ReceivedPlace place(directory_.path("."), "got", true);
+  ASSERT_FALSE(place.open(true).error);
+  const StoreFailure failure = place.exchange_in_steps(place.part_name());
+  EXPECT_FALSE(failure.error) << failure.text;
+  EXPECT_TRUE(fs::exists(path("got/new")));
+  EXPECT_TRUE(fs::exists(path("got.spindle-part/old"))) << "it is to go";
+  EXPECT_FALSE(fs::exists(path("got.spindle-former")));
+
+  EXPECT_EQ(place.exchange_in_steps("nothing").error, Errc::file_failed);
+  EXPECT_TRUE(fs::exists(path("got/new"))) << "it is back where it was";
+}
+
 }  // namespace
 }  // namespace spindle
