@@ -25,7 +25,14 @@ class ReceivedStream final : public BulkStore {
   std::optional<bulk::ResumeState> open(const bulk::ContentLayout& layout, const std::optional<bulk::BlockHash>&,
                                         StoreFailure& failure) override {
     layout_ = layout;
-    if (directory_.empty()) directory_ = std::filesystem::temp_directory_path();
+    if (directory_.empty()) {
+      std::error_code error;
+      directory_ = std::filesystem::temp_directory_path(error).string();
+      if (error) {
+        failure = {Errc::file_failed, "there is no directory for temporary files: " + error.message()};
+        return std::nullopt;
+      }
+    }
     std::string name = directory_ + "/spindle-stream-XXXXXX";
     file_ = Descriptor(::mkostemp(name.data(), O_CLOEXEC));
     if (!file_) {

@@ -119,5 +119,15 @@ TEST_F(ReceivedPlaces, ReplaceADirectoryAlsoInSteps) {
   EXPECT_TRUE(fs::exists(path("got/new"))) << "it is back where it was";
 }
 
+TEST(ReceivedStreams, SayThatThereIsNoDirectoryForWhatIsTemporary) {
+  const char* before = std::getenv("TMPDIR");
+  const std::string former = before != nullptr ? before : "";
+  ASSERT_EQ(::setenv("TMPDIR", "/nowhere/at/all", 1), 0);
+  StoreFailure failure;
+  make_received_stream([](ByteView) { return true; }, {})->open({}, std::nullopt, failure);
+  before != nullptr ? ::setenv("TMPDIR", former.c_str(), 1) : ::unsetenv("TMPDIR");
+  EXPECT_EQ(failure.error, Errc::file_failed) << failure.text;
+}
+
 }  // namespace
 }  // namespace spindle
