@@ -27,10 +27,7 @@ BulkHolder::BulkHolder(Kind kind, const ContentLayout& layout, const RepairIds& 
 
 void BulkHolder::handle_available(const BlockSet& blocks) { available_ = blocks; }
 
-void BulkHolder::handle_known(BlockIndex known) {
-  index_ = std::move(known);
-  unproved_ = index_.known();
-}
+void BulkHolder::handle_known(BlockIndex known) { index_ = std::move(known); }
 
 bool BulkHolder::handle_seal(std::uint64_t size) {
   const std::optional<ContentLayout> sealed = layout_.sealed(size);
@@ -75,9 +72,8 @@ std::optional<LoadJob> BulkHolder::take_job() {
   std::optional<LoadJob> job = cache_.take_job();
   if (!job) return job;
   job->wants_hash = kind_ == Kind::source && index_.find(job->place.block) == nullptr;
-  const bool is_unproved = unproved_.contains(job->place.block);
-  const BlockIndex* known = right_ != nullptr ? right_ : is_unproved ? &index_ : nullptr;
-  const BlockHash* right = known == nullptr || job->content ? nullptr : known->find(job->place.block);
+  const BlockIndex& known = right_ != nullptr ? *right_ : index_;
+  const BlockHash* right = job->content ? nullptr : known.find(job->place.block);
   if (right != nullptr) job->right = *right;
   return job;
 }
@@ -99,7 +95,6 @@ void BulkHolder::handle_loaded(LoadedBlock block) {
   const std::uint32_t number = block.job.place.block;
   if (block.job.number == kHashJob) hashing_.erase(number);
   if (block.good && block.job.wants_hash) index_.set(number, block.hash);
-  if (block.good && block.job.right) unproved_.remove(number);
   const bool is_good = block.good;
   cache_.handle_loaded(block);
   if (is_good) return;

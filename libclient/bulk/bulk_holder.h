@@ -50,7 +50,8 @@ class BulkHolder {
   /// Of a receiver: blocks that are loaded have to have these hashes, which outlive the holder. What went bad on the
   /// disk is not given.
   void set_hashes(const BlockIndex& right) { right_ = &right; }
-  /// Of a source, before anything else: hashes from a former time. What is loaded has to have them the first time.
+  /// Of a source, before anything else: hashes from a former time. What is loaded has to have them, as those that it
+  /// was found to have before.
   void handle_known(BlockIndex known);
   /// The size is known. False where so much does not fit the layout.
   [[nodiscard]] bool handle_seal(std::uint64_t size);
@@ -136,7 +137,6 @@ class BulkHolder {
   std::uint8_t last_ = 0;  // the stream that was served last
   BlockIndex index_;
   BlockSet told_;                    // of the index
-  BlockSet unproved_;                // of the index, from a former time
   std::set<std::uint32_t> hashing_;  // that are loaded for their hashes alone
   const BlockIndex* right_ = nullptr;
   BlockSet bad_;  // not taken yet

@@ -319,6 +319,18 @@ TEST_F(BulkHolders, BlocksThatAreNotWhatTheyWereAreNotSent) {
   EXPECT_EQ(all(), (std::vector<Sent>{{1, 1, kSource}, {1, 2, repair(0, 2)}}));
 }
 
+TEST_F(BulkHolders, OfASourceHoldBlocksToWhatTheyWereBefore) {
+  hold(2 * kK * kT, BulkHolder::Kind::source, 1);
+  holder_->handle_grant(kLiveStream, 1000);
+  EXPECT_EQ(all(), (std::vector<Sent>{{0, 0, kSource}, {0, 1, kSource}}));
+  ++content_[77];
+  holder_->handle_need(1, {});
+  holder_->handle_grant(1, 1000);
+  EXPECT_EQ(all(), (std::vector<Sent>{{1, 1, kSource}}));
+  EXPECT_EQ(holder_->counters().bad, 1u);
+  EXPECT_EQ(holder_->take_bad(), 0u);
+}
+
 TEST_F(BulkHolders, HostileNeedsAndGrantsCostLittle) {
   hold(2 * kK * kT, BulkHolder::Kind::receiver);
   Need need;

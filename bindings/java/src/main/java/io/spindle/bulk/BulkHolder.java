@@ -52,7 +52,6 @@ public final class BulkHolder {
   private int last; // the stream that was served last
   private BlockIndex index = new BlockIndex();
   private final BlockSet told = new BlockSet(); // of the index
-  private BlockSet unproved = new BlockSet(); // of the index, from a former time
   private final Set<Integer> hashing = new HashSet<>(); // that are loaded for their hashes alone
   private BlockIndex right; // of a receiver: null, or the hashes that what is loaded has to have
   private final BlockSet bad = new BlockSet(); // not taken yet
@@ -82,10 +81,12 @@ public final class BulkHolder {
     right = hashes;
   }
 
-  /** Of a source, before anything else: hashes from a former time. What is loaded has to have them the first time. */
+  /**
+   * Of a source, before anything else: hashes from a former time. What is loaded has to have them, as those that it was
+   * found to have before.
+   */
   public void handleKnown(BlockIndex known) {
     index = known;
-    unproved = new BlockSet(known.known());
   }
 
   /** The size is known. False where so much does not fit the layout. */
@@ -155,8 +156,8 @@ public final class BulkHolder {
     }
     int block = job.place().block();
     boolean wantsHash = kind == Kind.SOURCE && !index.has(block);
-    BlockIndex known = right != null ? right : unproved.contains(block) ? index : null;
-    byte[] hash = known == null || job.content() != null ? null : known.find(block);
+    BlockIndex known = right != null ? right : index;
+    byte[] hash = job.content() != null ? null : known.find(block);
     return new LoadJob(job.number(), job.place(), job.content(), wantsHash, job.wantsEncoder(), hash);
   }
 
@@ -194,9 +195,6 @@ public final class BulkHolder {
     }
     if (block.isGood() && block.job().wantsHash()) {
       index.set(number, block.hash());
-    }
-    if (block.isGood() && block.job().right() != null) {
-      unproved.remove(number);
     }
     cache.handleLoaded(block);
     if (!block.isGood()) {

@@ -349,6 +349,18 @@ final class EngineTest {
   }
 
   @Test
+  void aSourceHoldsBlocksToWhatTheyWereBefore() {
+    offer(10 * BLOCK, false); // more than it keeps in memory
+    holder.handleGrant(BulkFrames.LIVE_STREAM, 1_000);
+    assertEquals(10 * 16, takeSymbols().size());
+    content[77] ^= 1;
+    holder.handleNeed(STREAM, new Need());
+    holder.handleGrant(STREAM, 1_000);
+    assertEquals(9 * 16, takeSymbols().size());
+    assertEquals(0, holder.takeBad());
+  }
+
+  @Test
   void blocksThatWentBadAreFetchedAgain() {
     offer(4 * BLOCK, false);
     holder.handleGrant(BulkFrames.LIVE_STREAM, 1_000_000);
