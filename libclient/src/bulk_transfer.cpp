@@ -14,6 +14,14 @@ bulk::ReadContent reading(std::shared_ptr<BulkStore> store) {
   return [store = std::move(store)](std::uint64_t start, std::span<std::uint8_t> to) { return store->read(start, to); };
 }
 
+/// What a receiver has in memory is some blocks. Sources that are this library make them no larger than `of` says; of
+/// others so many times that is taken.
+bool has_usual_blocks(const bulk::ContentLayout& layout) {
+  constexpr std::uint32_t kTimes = 8;
+  const bulk::ContentLayout usual = bulk::ContentLayout::of(layout.size).value_or(bulk::ContentLayout{});
+  return layout.block_bytes / kTimes <= std::max(usual.block_bytes, bulk::kUsualBlockBytes);
+}
+
 /// Neighbours go in one piece.
 StoreFailure write_symbols(BulkStore& store, const bulk::StoreJob& job) {
   for (const bulk::BlockSet::Run& run : job.placed) {
@@ -110,6 +118,10 @@ void BulkTransfer::start(BulkTransfer* former) {
 
 void BulkTransfer::open() {
   if (is_over_ || outcome_ == protocol::BulkOutcome::failed) return;
+  if (!has_usual_blocks(layout_)) {
+    return fail({Errc::out_of_memory, "the content was offered in blocks of " + std::to_string(layout_.block_bytes) +
+                                          " bytes, which is more than is taken of that size"});
+  }
   struct Opened {
     std::optional<bulk::ResumeState> state;
     StoreFailure failure;

@@ -34,6 +34,7 @@ final class ReceiverTransfer extends BulkTransfer {
   // Who lacks something of any content and gets nothing for so long tells the program.
   private static final long STALL_PERIOD = 10_000 * MS;
   private static final int UNTOLD = -1; // number of blocks that is none
+  private static final int USUAL_TIMES = 8;
 
   record Acceptance(ChannelId id, ContentLayout layout, byte[] root, BulkStore store, boolean serves) {}
 
@@ -119,7 +120,21 @@ final class ReceiverTransfer extends BulkTransfer {
       return; // while it waited for a former one at its place
     }
     say(outcome, null);
-    run(this::openStore, this::opened);
+    if (hasUsualBlocks()) {
+      run(this::openStore, this::opened);
+      return;
+    }
+    String blocks = "the content was offered in blocks of " + layout.blockBytes() + " bytes";
+    fail(new StoreException(Code.OUT_OF_MEMORY, blocks + ", which is more than is taken of that size"));
+  }
+
+  /**
+   * What a receiver has in memory is some blocks. Sources that are a library of Spindle make them no larger than `of`
+   * says; of others so many times that is taken.
+   */
+  private boolean hasUsualBlocks() {
+    int usual = Math.max(ContentLayout.of(layout.size()).blockBytes(), ContentLayout.USUAL_BLOCK_BYTES);
+    return layout.blockBytes() / USUAL_TIMES <= usual;
   }
 
   private record Opened(ResumeState state, StoreException failure) {}
