@@ -300,6 +300,14 @@ TEST_F(Directories, TakeRoomOnceWhereThereIsNoMore) {
   }
 }
 
+TEST_F(Directories, MakeFilesWhereThereAreNone) {
+  read_source();
+  open();
+  std::ofstream(to() + "/got.spindle-part/deep") << "of a time when there was no room for all";
+  for (std::uint32_t each = 0; each < layout_.blocks(); ++each) write(each);
+  expect_all_is_there();
+}
+
 TEST_F(Directories, WhoseFilesAreGoneAreReceivedAnew) {
   read_source();
   open();

@@ -234,18 +234,26 @@ public final class ReceivedDirectory extends BulkStore {
     } catch (IOException failure) {
       throw place.failure(failure, place.list());
     }
+    try {
+      // There may be some from the last time, when there was no room for all.
+      FileTree.remove(place.part());
+      openPart();
+    } catch (IOException failure) {
+      throw place.failure(failure, place.part()).orLater();
+    }
     makeFiles(made);
     handOver(made);
     tree = made;
     isEarlyKept = true;
   }
 
+  /** None is there yet: where a file system takes two names for one, the second is not to be the file of the first. */
   private void makeFiles(FileTree made) throws StoreException {
     try (FileTree.Opener opener = new FileTree.Opener(root, made)) {
       for (int i = 0; i < made.size(); i++) {
         FileList.Entry entry = made.entry(i);
         if (entry.isDirectory()) {
-          makeDirectory(place.part().resolve(made.pathOf(i)));
+          Files.createDirectory(place.part().resolve(made.pathOf(i)));
           continue;
         }
         boolean isExecutable = entry.kind() == FileList.Kind.EXECUTABLE;
@@ -255,7 +263,7 @@ public final class ReceivedDirectory extends BulkStore {
                   PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxrwxrwx"))
                 }
                 : new FileAttribute<?>[0];
-        Set<OpenOption> how = Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE);
+        Set<OpenOption> how = Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
         try (FileChannel file = opener.open(i, how, rights)) {
           if (entry.size() > 0) {
             FileIo.extend(file, entry.size());
@@ -264,14 +272,6 @@ public final class ReceivedDirectory extends BulkStore {
       }
     } catch (IOException failure) {
       throw place.failure(failure, place.part()).orLater();
-    }
-  }
-
-  private static void makeDirectory(Path path) throws IOException {
-    try {
-      Files.createDirectory(path);
-    } catch (FileAlreadyExistsException there) {
-      // Whoever opens what is in it sees whether it is one.
     }
   }
 
