@@ -40,7 +40,6 @@ void BulkReceiver::resume(const ResumeState& state) {
   if (is_known) told_ = state.index;
   for (const BlockSet::Run& run : state.written.runs()) {
     for (std::uint32_t block = run.first; block < std::min(run.end, layout_.blocks()); ++block) {
-      written_.add(block);
       computed_.set(block, *state.index.find(block));
       unproved_.add(block);
     }
@@ -51,6 +50,7 @@ void BulkReceiver::resume(const ResumeState& state) {
 void BulkReceiver::note_proved(std::uint32_t block) {
   unproved_.remove(block);
   complete_.add(block);
+  written_.add(block);
   bytes_verified_ += layout_.bytes_of(block);
 }
 
@@ -285,8 +285,9 @@ void BulkReceiver::begin_anew(std::uint32_t block) {
   begun_.erase(block);
   if (const auto writing = writing_.find(block); writing != writing_.end()) writing->second = 0;
   const bool is_complete = complete_.contains(block);
-  if (!is_complete && !unproved_.contains(block)) return;
-  if (written_.contains(block)) ++counters_.taken_back;
+  const bool is_unproved = unproved_.contains(block);
+  if (!is_complete && !is_unproved) return;
+  if (is_unproved || written_.contains(block)) ++counters_.taken_back;
   complete_.remove(block);
   unproved_.remove(block);
   written_.remove(block);
@@ -318,7 +319,8 @@ void BulkReceiver::compare_with_root() {
 void BulkReceiver::finish() {
   if (!root_ || is_done_) return;
   if (!is_index_right_) compare_with_root();
-  if (written_.count() != layout_.blocks() || computed_.root(layout_.blocks(), hasher_) != root_) return;
+  const std::uint32_t there = written_.count() + unproved_.count();
+  if (there != layout_.blocks() || computed_.root(layout_.blocks(), hasher_) != root_) return;
   note_all_proved();
   is_done_ = true;
   schedule_.note_urgent();
@@ -388,7 +390,8 @@ bool BulkReceiver::lacks_something() const {
 
 ResumeState BulkReceiver::resume_state() const {
   ResumeState state{layout_, root_, written_, told_};
-  for (const BlockSet::Run& run : written_.runs()) {
+  for (const BlockSet::Run& run : unproved_.runs()) state.written.add_run(run.first, run.end);
+  for (const BlockSet::Run& run : state.written.runs()) {
     for (std::uint32_t block = run.first; block < run.end; ++block) state.index.set(block, *computed_.find(block));
   }
   return state;

@@ -135,7 +135,7 @@ class BulkReceiver {
 
  private:
   void resume(const ResumeState& state);
-  /// The block, which is written, is right.
+  /// The block is right.
   void note_proved(std::uint32_t block);
   void note_all_proved();
   SymbolUse use(const Symbol& symbol, std::uint32_t from);

@@ -113,8 +113,11 @@ class Transfer {
         SPINDLE_CHECK(state.has_value());
         return begin(&*state);
       }
-      case BulkReceiverStep::bad:
-        return receiver_->handle_bad(input_.u8());
+      case BulkReceiverStep::bad: {
+        constexpr std::uint8_t kAll = 0xff;
+        const std::uint8_t block = input_.u8();
+        return block == kAll ? receiver_->handle_all_lost() : receiver_->handle_bad(block);
+      }
       case BulkReceiverStep::count_:
         return;
     }

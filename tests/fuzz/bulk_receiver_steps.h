@@ -23,7 +23,7 @@ enum class BulkReceiverStep : std::uint8_t {
   fail,        // u8: likewise, but it cannot be done
   need,        // u8: milliseconds later
   restart,     // goes on with what was written
-  bad,         // u8 block: it went bad on the disk
+  bad,         // u8 block: it went bad on the disk; 0xff: all have
   count_
 };
 

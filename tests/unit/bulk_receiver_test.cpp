@@ -560,6 +560,7 @@ TEST_F(BulkReceivers, OfStreamsSayToHaveABlockOnceItsHashIsTold) {
     index_.set(1, sha256_.hash(block_of(1)));
     begin({}, &state);
     EXPECT_TRUE(receiver_->complete().empty());
+    EXPECT_TRUE(receiver_->written().empty()) << "nor is it given to others";
     EXPECT_EQ(receiver_->resume_state().written, state.written) << "it may still be the same";
     EXPECT_FALSE(receiver_->lacks_something()) << "of what is told";
     EXPECT_EQ(give(1, 0), SymbolUse::no_room) << "nothing is written there";

@@ -99,7 +99,6 @@ public final class BulkReceiver {
   private void resume(BlockSet before, BlockIndex index) {
     for (int run = 0; run < before.runs(); run++) {
       for (int block = before.start(run); block < Math.min(before.end(run), layout.blocks()); block++) {
-        written.add(block);
         computed.set(block, index.find(block));
         unproved.add(block);
       }
@@ -109,10 +108,11 @@ public final class BulkReceiver {
     }
   }
 
-  /** The block, which is written, is right. */
+  /** The block is right. */
   private void noteProved(int block) {
     unproved.remove(block);
     complete.add(block);
+    written.add(block);
     bytesVerified += layout.bytesOf(block);
   }
 
@@ -391,10 +391,11 @@ public final class BulkReceiver {
     begun.erase(block);
     writing.computeIfPresent(block, (number, job) -> 0L);
     boolean isComplete = complete.contains(block);
-    if (!isComplete && !unproved.contains(block)) {
+    boolean isUnproved = unproved.contains(block);
+    if (!isComplete && !isUnproved) {
       return;
     }
-    if (written.contains(block)) {
+    if (isUnproved || written.contains(block)) {
       takenBack++;
     }
     complete.remove(block);
@@ -436,7 +437,8 @@ public final class BulkReceiver {
     if (!isIndexRight) {
       compareWithRoot();
     }
-    if (written.count() != layout.blocks() || !Arrays.equals(computed.root(layout.blocks()), root)) {
+    int there = written.count() + unproved.count();
+    if (there != layout.blocks() || !Arrays.equals(computed.root(layout.blocks()), root)) {
       return;
     }
     noteAllProved();
@@ -541,12 +543,14 @@ public final class BulkReceiver {
   /** What a later receiver of this content goes on with. */
   public ResumeState resumeState() {
     BlockIndex index = new BlockIndex(told);
-    for (int run = 0; run < written.runs(); run++) {
-      for (int block = written.start(run); block < written.end(run); block++) {
+    BlockSet there = new BlockSet(written);
+    there.addAll(unproved);
+    for (int run = 0; run < there.runs(); run++) {
+      for (int block = there.start(run); block < there.end(run); block++) {
         index.set(block, computed.find(block));
       }
     }
-    return new ResumeState(layout, root, new BlockSet(written), index);
+    return new ResumeState(layout, root, there, index);
   }
 
   public long bytesVerified() {
