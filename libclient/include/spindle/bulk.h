@@ -127,7 +127,7 @@ class BulkSink {
   static BulkSink file(std::string path) { return {Kind::file, std::move(path), 0}; }
   /// A file in that directory, by the name that the source has offered. accept() says bad_content_name where that is no
   /// name for a file: empty, no UTF-8, "." or "..", with '/' or control characters, or ".spindle-part",
-  /// ".spindle-list" or ".spindle-state" at its end.
+  /// ".spindle-list", ".spindle-state" or ".spindle-former" at its end.
   static BulkSink directory(std::string path) { return {Kind::directory, std::move(path), 0}; }
   /// BulkReceived::bytes. accept() says limit_exceeded where the content is larger than `bytes_max`, or of unknown
   /// size, and bad_argument where it is a directory.
