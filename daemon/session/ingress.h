@@ -63,6 +63,8 @@ class Ingress final : private FlowGate {
   /// Goes through the names of a set that is about to be defined, by the rules of now, as far as the turn has room:
   /// there may be a thousand names and more rules. Whether all are gone through.
   bool judge(const spindle::protocol::Define& define);
+  /// What was judged does not come any more: on another connection the client may define something else in its place.
+  void forget_judgement() { judgement_ = {}; }
   std::optional<Error> define(const spindle::protocol::Define& define);
   /// A message begins: `frame` is what `send` refers to.
   std::optional<Error> begin(const spindle::protocol::Send& send, Slice&& frame);

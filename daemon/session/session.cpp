@@ -528,6 +528,7 @@ std::optional<Error> Session::handle_received(Time now, ByteView body) {
 void Session::detach(Time now) {
   detached_since_ = now;
   input_.clear();
+  ingress_.forget_judgement();
   wanted_ = 0;
   unfinished_ = false;
   waiting_ = ingress_.has_complete();

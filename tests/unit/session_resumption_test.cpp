@@ -98,6 +98,36 @@ TEST_F(SessionResumption, GoesOnWhereItWas) {
   EXPECT_EQ(count(Counter::sessions_opened), 2u);
 }
 
+// What was found of the names of one set says nothing of another, which may come in its place.
+TEST_F(SessionResumption, JudgesAnewWhatWasBeingDefined) {
+  AccessConfig access;
+  access.rules.push_back({{"cert:bob"}, {"*"}, RightSet::all()});
+  for (int i = 0; i < 1000; ++i) access.rules.push_back({{"cert:cat"}, {"c" + std::to_string(i)}, {}});
+  access.rules.push_back({{"anyone"}, {"group-*"}, RightSet::all()});
+  const ConnectionId bob = connect({.name = "bob", .identities = {"cert:bob"}});
+  const ConnectionId first = connect({});
+  reconfigure(access);
+  ASSERT_EQ(ask(bob, ClientFrame::join, "secret"), kDone);
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.push_back("group-" + std::to_string(i));
+  std::vector<std::uint8_t> frames;
+  protocol::write_define(frames, {0, {names.begin(), names.end()}});
+  read(first, frames);
+  turn();  // a part of them
+  const protocol::Resume resume = resume_of(first);
+  lose(first);
+  const ConnectionId again = connect({.resume = resume});
+  ASSERT_TRUE(is_resumed(again));
+  ASSERT_EQ(welcome_of(again)->resumed, 0u) << "they are not defined yet";
+  frames.clear();
+  protocol::write_define(frames, {0, {"secret"}});
+  write_typed(frames, 1, 10);
+  read(again, frames);
+  for (int i = 0; i < 3; ++i) turn();
+  EXPECT_TRUE(got(bob).empty());
+  EXPECT_EQ(frames_of(again, ClientFrame::refused).size(), 1u);
+}
+
 TEST_F(SessionResumption, WritesAgainWhatTheClientHasNotGot) {
   const ConnectionId first = connect_member();
   const protocol::Resume before = resume_of(first);
