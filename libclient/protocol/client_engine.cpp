@@ -83,6 +83,7 @@ void ClientEngine::settle(EventReader::News& news) {
     writer_.settle_flush(flush.request, flush.daemons_number);
   settle_confirmed(news);
   for (const std::string& group : news.lost_groups) writer_.forget_group(group);
+  for (const EventReader::News::Farewell& farewell : news.farewells) writer_.settle_farewell(farewell.group);
   settle_requests(news);
   if (news.received) writer_.acknowledge(*news.received);
   if (!news.pong) return;

@@ -139,7 +139,8 @@ void ClientSession::lose_connection(Instant now) {
   former_name_ = reader.private_name();
   if (fence_.empty()) former_.clear();
   former_[former_name_] = reader.memberships();
-  for (const std::string& group : left_) former_[former_name_].erase(group);
+  // That it is not in a group that it has asked to leave does not say that it is gone.
+  std::erase_if(former_[former_name_], [&](const std::string& group) { return engine_.writer().is_leaving(group); });
   last_server_ = server_;
   back_off_.reset();
   refusals_ = 0;
@@ -155,7 +156,7 @@ void ClientSession::lose_connection(Instant now) {
 void ClientSession::settle(Instant now) {
   if (phase_ != Phase::greeting && phase_ != Phase::open) return;  // of a connection that is over
   engine_.settle([&](const EventReader::News::PlacedWelcome& welcome) { return handle_welcome(now, welcome); });
-  if (!fence_.empty()) watch_fence();
+  watch_fence();
   if (engine_.reader().ended()) return lose_connection(now);
   if (engine_.reader().daemon_goes()) leave_daemon();
   if (is_telling_due()) {
@@ -219,7 +220,6 @@ std::optional<Reconnected> ClientSession::come_back(Instant now, const EventRead
     }
     return event;
   }
-  left_.clear();
   former_.erase(name);  // a daemon ends the session that had it before
   event.fenced = build_fence();
   event.unknown = writer.start_anew(event.fenced);
@@ -227,14 +227,12 @@ std::optional<Reconnected> ClientSession::come_back(Instant now, const EventRead
   writer.open();
   // Its name may be that of another client by then, who is no reason to wait.
   fence_until_ = event.fenced ? now + kSilentPeriods * options_.keepalive + resume_timeout_ + kGonePeriod : kNeverAgain;
-  engine_.reader().watch_views(event.fenced);
   return event;
 }
 
 std::error_code ClientSession::leave(std::string_view group) {
   const std::error_code error = engine_.leave(group);
-  if (!error) left_.emplace(group);
-  if (!error && !fence_.empty()) watch_fence();
+  if (!error && !fence_.empty()) narrow_fence();
   return error;
 }
 
@@ -267,6 +265,11 @@ void ClientSession::watch_fence() {
     std::erase_if(group.names,
                   [&](const std::string& name) { return is_there(name) != spindle::has_members(view.form); });
   }
+  if (!fence_.empty()) narrow_fence();
+  engine_.reader().watch_views(!fence_.empty());
+}
+
+void ClientSession::narrow_fence() {
   const auto& groups = engine_.writer().groups();
   std::erase_if(fence_, [&](const auto& group) {
     return (group.second.has_view && group.second.names.empty()) || !groups.contains(group.first);
@@ -277,7 +280,6 @@ void ClientSession::watch_fence() {
 void ClientSession::open_fence() {
   fence_.clear();
   fence_until_ = kNeverAgain;
-  engine_.reader().watch_views(false);
   if (leaving_ == Leaving::no) engine_.writer().release();
 }
 

@@ -147,7 +147,10 @@ class ClientSession {
   void try_next(Instant now, Errc reason, std::string_view text);
   void end();
   void look_for_silence(Instant now);
+  /// What the reader has seen meanwhile: for `settle`, as is all that touches the reader.
   void watch_fence();
+  /// Groups that there is nothing to wait for in any more are no part of it.
+  void narrow_fence();
   void open_fence();
 
   /// Where nothing may be sent before the former session is gone.
@@ -185,8 +188,6 @@ class ClientSession {
   int silent_looks_ = 0;
 
   std::map<std::string, FencedGroup, std::less<>> fence_;
-  /// Groups that this session has ever asked to leave: that it is not in them does not say that it is gone.
-  std::set<std::string, std::less<>> left_;
   /// Sessions that it stands for, by name: the groups that they were in. Those that they had only asked to join tell
   /// nothing: they may join after this one.
   std::map<std::string, std::set<std::string, std::less<>>> former_;

@@ -305,7 +305,10 @@ std::error_code RequestWriter::request(ClientFrame type, std::string_view group,
   if (!open_) return Errc::not_connected;
   if (!is_group_name(group)) return Errc::bad_group_name;
   if (type == ClientFrame::join) groups_.insert_or_assign(std::string(group), flags);
-  if (type == ClientFrame::leave) forget_group(group);
+  if (type == ClientFrame::leave) {
+    forget_group(group);
+    ++leaving_[std::string(group)];
+  }
   write_request(type, next_request_++, group, flags);
   return {};
 }
@@ -319,6 +322,11 @@ void RequestWriter::write_request(ClientFrame type, std::uint32_t number, std::s
 void RequestWriter::forget_group(std::string_view group) {
   const auto found = groups_.find(group);
   if (found != groups_.end()) groups_.erase(found);
+}
+
+void RequestWriter::settle_farewell(std::string_view group) {
+  const auto found = leaving_.find(group);
+  if (found != leaving_.end() && --found->second == 0) leaving_.erase(found);
 }
 
 std::error_code RequestWriter::flush_ok(const FlushRequest& request) {
@@ -479,6 +487,7 @@ std::optional<RequestFailed> RequestWriter::settle(const Reply& reply, bool& unk
   if (reply.code != 0) {
     const bool is_in = reply.code == static_cast<std::uint16_t>(Errc::already_a_member);
     if (pending->second.request == RequestFailed::Request::join && !is_in) forget_group(pending->second.group);
+    if (pending->second.request == RequestFailed::Request::leave) settle_farewell(pending->second.group);
     failed = RequestFailed{pending->second.request, std::move(pending->second.group),
                            std::error_code(reply.code, error_category()), 0};
   }
@@ -573,6 +582,7 @@ std::vector<std::uint64_t> RequestWriter::start_anew(bool hold) {
   taken_for_good_ = false;
   asked_.clear();
   flushed_.clear();
+  leaving_.clear();
   pending_channels_.clear();
   pending_feeds_.clear();
   if (parting_) pending_confirms_.erase(parting_->request);

@@ -164,6 +164,10 @@ class RequestWriter {
   const std::map<std::string, std::uint8_t, std::less<>>& groups() const { return groups_; }
   /// The daemon has taken the client out of it.
   void forget_group(std::string_view group);
+  /// Whether the client has asked this session to leave the group and does not know yet what has come of it.
+  bool is_leaving(std::string_view group) const { return leaving_.contains(group); }
+  /// There was a last view of the group.
+  void settle_farewell(std::string_view group);
 
  private:
   struct Hash {
@@ -216,6 +220,7 @@ class RequestWriter {
   };
   std::map<std::uint32_t, Pending> pending_;  // requests without a reply
   std::map<std::string, std::uint8_t, std::less<>> groups_;
+  std::map<std::string, unsigned, std::less<>> leaving_;     // by group: times it was left without a last view since
   std::deque<std::uint64_t> pings_;                          // without a pong, where the client may come back
   std::map<std::uint32_t, std::string> pending_flows_;       // `request_flow`s without an answer: the key of the groups
   std::map<std::uint32_t, std::uint64_t> pending_confirms_;  // `confirm`s without an answer: what was accepted before

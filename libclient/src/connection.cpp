@@ -72,12 +72,12 @@ void Connection::join_then(std::string_view group, std::chrono::nanoseconds time
 
 std::error_code Connection::leave(std::string_view group) {
   Impl* impl = usable();
-  return impl == nullptr ? Errc::not_connected : impl->request(protocol::ClientFrame::leave, group);
+  return impl == nullptr ? Errc::not_connected : impl->leave(group);
 }
 
 std::error_code Connection::request_view(std::string_view group) {
   Impl* impl = usable();
-  return impl == nullptr ? Errc::not_connected : impl->request(protocol::ClientFrame::view_request, group);
+  return impl == nullptr ? Errc::not_connected : impl->request_view(group);
 }
 
 std::error_code Connection::request_flow(const Groups& groups) {

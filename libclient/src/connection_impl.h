@@ -46,7 +46,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   bool is_open() const override;
   std::error_code multicast(Service service, const Groups& groups, const Payload& payload, SendOptions options,
                             Patience patience);
-  std::error_code request(protocol::ClientFrame type, std::string_view group);
+  std::error_code leave(std::string_view group);
+  std::error_code request_view(std::string_view group);
   std::error_code join(std::string_view group, JoinOptions options);
   std::error_code flush_ok(const FlushRequest& request);
   /// The program has been given the event, or is about to be.
@@ -118,6 +119,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   void write_some(Lock& lock);
   void wake_thread();
   bool on_thread() const { return std::this_thread::get_id() == thread_id_; }
+  template <typename Ask>
+  std::error_code ask_of_group(std::string_view group, Ask&& ask);
   std::error_code ask_to_join(Lock& lock, std::string_view group, Patience patience, JoinOptions options);
   NotTaken disconnect(Deadline deadline, const std::stop_token& stop = {});
 

@@ -66,14 +66,24 @@ void Connection::Impl::tell_ready_flows() {
   if (handler_ != nullptr) raise_event(wake_);
 }
 
-std::error_code Connection::Impl::request(protocol::ClientFrame type, std::string_view group) {
+// `ask` is called where there is room for a request.
+template <typename Ask>
+std::error_code Connection::Impl::ask_of_group(std::string_view group, Ask&& ask) {
   if (!spindle::is_group_name(group)) return Errc::bad_group_name;
   Patience patience(options_.send_timeout);
   Lock lock(mutex_);
   if (const std::error_code error = wait_for_room(lock, patience)) return error;
-  if (const std::error_code error = session_.writer().request(type, group)) return error;
+  if (const std::error_code error = ask()) return error;
   flush(lock);
   return {};
+}
+
+std::error_code Connection::Impl::leave(std::string_view group) {
+  return ask_of_group(group, [&] { return session_.leave(group); });
+}
+
+std::error_code Connection::Impl::request_view(std::string_view group) {
+  return ask_of_group(group, [&] { return session_.request_view(group); });
 }
 
 std::error_code Connection::Impl::request_flow(const Groups& groups) {

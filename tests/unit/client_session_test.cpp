@@ -85,6 +85,10 @@ class ClientSessionTest : public testing::Test {
   /// The only view of "news", of these members.
   void view_of(const std::vector<std::string_view>& members, const std::vector<std::string_view>& joined = {},
                const std::vector<std::string_view>& left = {}) {
+    deliver_frame([&](Bytes& out) { write_news_view(out, members, joined, left); });
+  }
+  void write_news_view(Bytes& out, const std::vector<std::string_view>& members,
+                       const std::vector<std::string_view>& joined, const std::vector<std::string_view>& left) {
     GroupViewFrame view;
     view.group = "news";
     view.id = {1, "a", 2, ++position_};
@@ -93,7 +97,22 @@ class ClientSessionTest : public testing::Test {
     view.joined = joined;
     view.left = left;
     view.member_count = static_cast<std::uint32_t>(members.size());
+    write_view(out, view);
+  }
+  /// The last view of "news".
+  void farewell() {
+    GroupViewFrame view{"news", {1, "a", 2, ++position_}, ViewCause::leave, ViewForm::farewell};
+    view.left = {session_->private_name()};
     deliver_frame([&](Bytes& out) { write_view(out, view); });
+  }
+  /// The reader gets it, and nothing is settled.
+  template <typename Write>
+  void read_only(Write&& write) {
+    Bytes bytes;
+    write(bytes);
+    const std::span<std::uint8_t> room = session_->reader().prepare();
+    std::copy(bytes.begin(), bytes.end(), room.begin());
+    session_->reader().commit(bytes.size());
   }
   void send(std::string_view payload, std::uint64_t ticket = 0) {
     ASSERT_FALSE(session_->multicast(Service::agreed, "news", payload, {.ticket = ticket}));
@@ -345,6 +364,61 @@ TEST_F(ClientSessionTest, IsFencedElsewhere) {
   EXPECT_THAT(said(), IsEmpty());
   view_of({"#me#b", "#peer#b"}, {}, {"#me#a"});
   EXPECT_THAT(said(), ElementsAre("define", "held"));
+}
+
+TEST_F(ClientSessionTest, CountsNoGroupThatTheFormerSessionAskedToLeave) {
+  begin();
+  ASSERT_FALSE(session_->join("news"));
+  said();
+  deliver_frame([](Bytes& out) { write_reply(out, {1, 0}); });
+  view_of({"#me#a", "#peer#b"}, {"#me#a"});
+  ASSERT_FALSE(session_->leave("news"));
+  ASSERT_FALSE(session_->join("news"));
+  close(Errc::daemon_stopping, 0);
+  ASSERT_EQ(move(), 1u);
+  welcome("#me#b");
+  EXPECT_FALSE(reconnected().front()->fenced) << "that it is in no view does not say that it is gone";
+}
+
+TEST_F(ClientSessionTest, CountsAGroupThatTheFormerSessionHasLeftAndJoinedAgain) {
+  begin();
+  ASSERT_FALSE(session_->join("news"));
+  deliver_frame([](Bytes& out) { write_reply(out, {1, 0}); });
+  view_of({"#me#a", "#peer#b"}, {"#me#a"});
+  ASSERT_FALSE(session_->leave("news"));
+  deliver_frame([](Bytes& out) { write_reply(out, {2, 0}); });
+  farewell();
+  ASSERT_FALSE(session_->leave("news"));
+  deliver_frame([](Bytes& out) { write_reply(out, {3, static_cast<std::uint16_t>(Errc::not_a_member)}); });
+  ASSERT_FALSE(session_->join("news"));
+  deliver_frame([](Bytes& out) { write_reply(out, {4, 0}); });
+  view_of({"#me#a", "#peer#b"}, {"#me#a"});
+  close(Errc::daemon_stopping, 0);
+  ASSERT_EQ(move(), 1u);
+  welcome("#me#b");
+  EXPECT_TRUE(reconnected().front()->fenced);
+}
+
+TEST_F(ClientSessionTest, WaitsNoMoreForAGroupThatIsLeft) {
+  begin();
+  ASSERT_FALSE(session_->join("news"));
+  said();
+  deliver_frame([](Bytes& out) { write_reply(out, {1, 0}); });
+  view_of({"#me#a", "#peer#b"}, {"#me#a"});
+  close(Errc::daemon_stopping, 0);
+  ASSERT_EQ(move(), 1u);
+  welcome("#me#b");
+  send("held");
+  EXPECT_THAT(said(), ElementsAre("join"));
+  // The thread that reads may be at it meanwhile: what it has put down is left to it.
+  read_only([&](Bytes& out) { write_news_view(out, {"#me#a", "#me#b", "#peer#b"}, {"#me#b"}, {}); });
+  ASSERT_FALSE(session_->leave("news"));
+  EXPECT_FALSE(session_->is_fenced());
+  EXPECT_EQ(session_->reader().take_seen_views().size(), 1u) << "the reader was touched";
+  EXPECT_THAT(said(), ElementsAre("define", "held", "frame 6"));
+  session_->settle(now_);
+  read_only([&](Bytes& out) { write_news_view(out, {"#me#b", "#peer#b"}, {}, {"#me#a"}); });
+  EXPECT_TRUE(session_->reader().take_seen_views().empty()) << "nobody looks for them any more";
 }
 
 // What waits for the end of a former session has not been sent, and the daemon says nothing of it.

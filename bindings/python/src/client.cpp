@@ -296,10 +296,7 @@ std::error_code Client::join(std::string_view group, bool synchronous, bool auto
 std::error_code Client::leave(std::string_view group) {
   if (!spindle::is_group_name(group)) return Errc::bad_group_name;
   if (!may_ask()) return Errc::not_connected;
-  if (is_full()) return Errc::would_block;
-  const std::error_code error = session_.leave(group);
-  deliver();  // a fence that has waited for this group alone is open
-  return error;
+  return is_full() ? Errc::would_block : session_.leave(group);
 }
 
 std::error_code Client::request_view(std::string_view group) {

@@ -107,7 +107,7 @@ final class ConnectionThread {
       return true;
     }
     long now = Clock.now();
-    if (session.nextDeadline() <= now || session.isFenceDue()) {
+    if (session.nextDeadline() <= now) {
       session.handleTime(now);
       delivery.deliver();
       return true;
@@ -178,7 +178,7 @@ final class ConnectionThread {
     }
     boolean hasMoreToRead = writer.link() != null && keeper.mayHaveMore() && takesEvents();
     session.setReading(takesEvents());
-    final boolean hasMoreToDo = writer.hasWork() || hasMoreToRead || calls.hasDone() || session.isFenceDue();
+    final boolean hasMoreToDo = writer.hasWork() || hasMoreToRead || calls.hasDone();
     state.setThreadAsleep(!hasMoreToDo);
     final long deadline = nextDeadline();
     final SelectionKey key = keeper.selected();

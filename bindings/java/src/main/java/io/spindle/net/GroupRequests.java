@@ -75,15 +75,7 @@ final class GroupRequests {
   }
 
   void leave(Name group) {
-    ask(group, () -> askToLeave(group));
-  }
-
-  private Code askToLeave(Name group) {
-    Code code = session.leave(group);
-    if (session.isFenceDue()) {
-      state.wakeThread();
-    }
-    return code;
+    ask(group, () -> session.leave(group));
   }
 
   void requestView(Name group) {
@@ -127,7 +119,7 @@ final class GroupRequests {
       boolean hasRoom =
           !state.isFull()
               || (!state.isOwnThread() && state.waitFor(deadline, () -> !state.canSend() || !state.isFull()));
-      if (!hasRoom || !state.canSend() || askToLeave(group) != null) {
+      if (!hasRoom || !state.canSend() || session.leave(group) != null) {
         return;
       }
       link.flush();

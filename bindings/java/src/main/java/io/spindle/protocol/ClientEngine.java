@@ -128,6 +128,7 @@ public final class ClientEngine {
       observer.confirmed(confirmed.request());
     }
     news.lostGroups.forEach(writer::forgetGroup);
+    news.farewells.forEach(farewell -> writer.settleFarewell(farewell.group()));
     if (news.hasAnswers || news.hasViews || requests.isSettlingDue()) {
       requests.settle(reader.settlingEvents(), reader.settled(), reader.privateName());
       reader.noteSettled();

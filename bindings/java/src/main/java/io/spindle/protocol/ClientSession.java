@@ -20,14 +20,14 @@ import java.util.Set;
  *   takeHangUp(): the connection is of no use: close it, and tell nothing more of it
  *   write writer().output(); consume(n)
  *   reader().read(bytes that came); the stream's end: reader().end(reason, text)
- *   settle(now) whenever isSettlingDue(), isFenceDue() after requests; handleTime(now) at nextDeadline(); take events
+ *   settle(now) whenever isSettlingDue(); handleTime(now) at nextDeadline(); take events
  * </pre>
  *
  * <p>Disconnected, the last event, comes when it gives up: `isOver`. Requests are taken from the first welcome on, with
  * or without a connection. Times are nanoseconds since an epoch of the driver's choice, and never go back.
  *
- * <p>Threads: as ClientEngine. `isSettlingDue`, `settle`, `handleTime` and `reader` are for the thread that reads;
- * everything else is for one thread at a time, which may be another one while that reads.
+ * <p>Threads: as ClientEngine. `isSettlingDue` and `reader` are for the thread that reads; everything else is for one
+ * thread at a time.
  */
 public final class ClientSession {
   /** A time that never comes. */
@@ -95,15 +95,12 @@ public final class ClientSession {
   private int silentLooks;
 
   private final Map<Name, FencedGroup> fence = new HashMap<>();
-  /** Groups that this session has ever asked to leave: that it is not in them does not say that it is gone. */
-  private final Set<Name> left = new HashSet<>();
   /**
    * Sessions that it stands for, by name: the groups that they were in. Those that they had only asked to join tell
    * nothing: they may join after this one.
    */
   private final Map<Name, Set<Name>> former = new HashMap<>();
 
-  private boolean isFenceDue; // a group was left since it was looked at
   private long fenceUntil = NEVER;
   private long resumeTimeout; // of the session, as its daemon has said
 
@@ -260,7 +257,6 @@ public final class ClientSession {
     lookAt = NEVER;
     tellAt = NEVER;
     fenceUntil = NEVER;
-    fence.clear();
     engine.disconnect();
   }
 
@@ -292,7 +288,8 @@ public final class ClientSession {
       former.clear();
     }
     Set<Name> groups = new HashSet<>(reader().memberships());
-    groups.removeAll(left);
+    // That it is not in a group that it has asked to leave does not say that it is gone.
+    groups.removeIf(writer()::isLeaving);
     former.put(formerName, groups);
     lastServer = server;
     backOff.reset();
@@ -320,27 +317,15 @@ public final class ClientSession {
   }
 
   public boolean isSettlingDue() {
-    return isFenceDue || reader().hasNews() || isTellingToBeTimed() || isTellingDue();
-  }
-
-  /** Whether `settle` is due for what was asked, whatever has been read. */
-  public boolean isFenceDue() {
-    return isFenceDue;
+    return reader().hasNews() || isTellingToBeTimed() || isTellingDue();
   }
 
   public void settle(long now) {
-    boolean isDue = isFenceDue && !fence.isEmpty();
-    isFenceDue = false;
-    if (isDue) {
-      watchFence();
-    }
     if (phase != Phase.GREETING && phase != Phase.OPEN) {
       return; // of a connection that is over
     }
     engine.settle(now, welcome -> handleWelcome(now, welcome));
-    if (!fence.isEmpty()) {
-      watchFence();
-    }
+    watchFence();
     if (reader().hasEnded()) {
       loseConnection(now);
       return;
@@ -415,7 +400,6 @@ public final class ClientSession {
       }
       return new Reconnected(true, formerName, name, List.of(), false);
     }
-    left.clear();
     former.remove(name); // a daemon ends the session that had it before
     boolean isFenced = buildFence();
     List<Long> unknown = writer().startAnew(isFenced);
@@ -424,15 +408,13 @@ public final class ClientSession {
     // Its name may be that of another client by then, who is no reason to wait.
     fenceUntil =
         isFenced ? later(now, SILENT_PERIODS * options.keepalive() + resumeTimeout + GONE_PERIOD) : NEVER;
-    reader().watchViews(isFenced);
     return new Reconnected(false, formerName, name, List.copyOf(unknown), isFenced);
   }
 
   public Code leave(Name group) {
     Code error = writer().leave(group);
-    if (error == null) {
-      left.add(group);
-      isFenceDue |= !fence.isEmpty(); // views that were seen are with the reader, which may be at work
+    if (error == null && !fence.isEmpty()) {
+      narrowFence();
     }
     return error;
   }
@@ -458,6 +440,7 @@ public final class ClientSession {
     return !fence.isEmpty();
   }
 
+  /** What the reader has seen meanwhile: for `settle`, as is all that touches the reader. */
   private void watchFence() {
     for (EventReader.SeenView view : reader().takeSeenViews()) {
       FencedGroup group = fence.get(view.group());
@@ -469,6 +452,14 @@ public final class ClientSession {
       Set<Name> names = new HashSet<>(view.names());
       group.names.removeIf(name -> names.contains(name) != isList);
     }
+    if (!fence.isEmpty()) {
+      narrowFence();
+    }
+    reader().watchViews(!fence.isEmpty());
+  }
+
+  /** Groups that there is nothing to wait for in any more are no part of it. */
+  private void narrowFence() {
     fence
         .entrySet()
         .removeIf(
@@ -483,7 +474,6 @@ public final class ClientSession {
   private void openFence() {
     fence.clear();
     fenceUntil = NEVER;
-    reader().watchViews(false);
     if (leaving == Leaving.NO) {
       writer().release();
     }

@@ -789,6 +789,9 @@ public final class EventReader {
   }
 
   List<SeenView> takeSeenViews() {
+    if (seenViews.isEmpty()) {
+      return List.of();
+    }
     List<SeenView> taken = seenViews;
     seenViews = new ArrayList<>();
     return taken;

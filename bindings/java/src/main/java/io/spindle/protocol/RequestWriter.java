@@ -56,6 +56,7 @@ public final class RequestWriter {
 
   private final Map<Integer, Pending> pending = new TreeMap<>(); // requests without a reply
   private final Map<Name, Integer> groups = new TreeMap<>(); // with the flags of joins
+  private final Map<Name, Integer> leaving = new HashMap<>(); // times it was left without a last view since
   private final Map<Integer, Destinations> pendingFlows = new TreeMap<>();
   private final Map<Integer, Long> pendingConfirms = new TreeMap<>(); // what was accepted before
   private final Set<Integer> pendingFeeds = new HashSet<>();
@@ -325,6 +326,7 @@ public final class RequestWriter {
       groups.put(group, flags);
     } else if (type == Frames.LEAVE) {
       groups.remove(group);
+      leaving.merge(group, 1, Integer::sum);
     }
     writeRequest(type, nextRequest++, group, flags);
     return null;
@@ -364,6 +366,16 @@ public final class RequestWriter {
   /** The daemon has taken the client out of it. */
   void forgetGroup(Name group) {
     groups.remove(group);
+  }
+
+  /** Whether the client has asked this session to leave the group and does not know yet what has come of it. */
+  boolean isLeaving(Name group) {
+    return leaving.containsKey(group);
+  }
+
+  /** There was a last view of the group. */
+  void settleFarewell(Name group) {
+    leaving.computeIfPresent(group, (name, count) -> count == 1 ? null : count - 1);
   }
 
   public Code flushOk(FlushRequest request) {
@@ -606,6 +618,9 @@ public final class RequestWriter {
     if (found.request == RequestFailed.Request.JOIN && !isIn) {
       forgetGroup(found.group);
     }
+    if (found.request == RequestFailed.Request.LEAVE) {
+      settleFarewell(found.group);
+    }
     return new RequestFailed(found.request, found.group, Code.of(code), 0);
   }
 
@@ -778,6 +793,7 @@ public final class RequestWriter {
     isTakenForGood = false;
     asked.clear();
     flushed.clear();
+    leaving.clear();
     pendingFeeds.clear();
     pendingChannels.clear();
     if (parting != null) {

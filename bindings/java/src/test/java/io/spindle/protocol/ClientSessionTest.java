@@ -1,7 +1,6 @@
 package io.spindle.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -126,9 +125,7 @@ final class ClientSessionTest {
     begin();
     assertNull(session.writer().multicast(Service.AGREED, Destinations.of(NEWS), new byte[] {1}, SendOptions.DEFAULT));
     read(view(NEWS, OWN));
-    assertFalse(session.isFenceDue());
     assertNull(session.leave(DEN));
-    assertTrue(session.isFenceDue());
     List<EventReader.SeenView> seen = session.reader().takeSeenViews();
     assertEquals(List.of(NEWS), seen.stream().map(EventReader.SeenView::group).toList());
   }
@@ -138,16 +135,10 @@ final class ClientSessionTest {
     begin();
     assertNull(session.writer().multicast(Service.AGREED, Destinations.of(NEWS), new byte[] {1}, SendOptions.DEFAULT));
     assertNull(session.leave(DEN));
-    session.settle(now);
-    assertFalse(session.isFenceDue());
     read(view(NEWS, FORMER, OWN));
     session.settle(now);
     assertEquals(0, session.writer().writableSize());
     assertNull(session.leave(NEWS));
-    assertTrue(session.isSettlingDue());
-    assertEquals(0, session.writer().writableSize());
-    session.settle(now);
-    assertFalse(session.isSettlingDue());
     assertTrue(session.writer().writableSize() > 0);
   }
 

@@ -148,9 +148,6 @@ final class TwinTest {
         default:
           Code code = ask(words);
           told.add("code " + (code == null ? 0 : code.number()));
-          if (session.isFenceDue()) {
-            session.settle(now);
-          }
       }
       note();
       return told;
