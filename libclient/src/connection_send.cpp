@@ -106,7 +106,8 @@ void Connection::Impl::flush(Lock& lock) {
   }
   write_some(lock);
   looked_at_ = Clock::now();
-  if (has_output()) wake_thread();
+  // A protected stream may keep the end of what it has taken, and only the thread waits until the socket has room.
+  if (has_output() || stream_->unsent() > 0) wake_thread();
 }
 
 // Whether whoever sends now does nothing else.

@@ -1,0 +1,117 @@
+// A client's connection by TLS, to a socket that has no room for all that the client sends.
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "libclient/protocol/client_handshake.h"
+#include "libclient/src/socket.h"
+#include "libclient/tls/tls_stream.h"
+#include "spindle/connection.h"
+#include "tests/unit/tls_pair.h"
+
+namespace spindle::test {
+namespace {
+
+constexpr int kSmall = 4096;
+
+CertificateContents lasting(CertificateContents contents) {
+  contents.until = kToday + 3'650 * kDay;
+  return contents;
+}
+
+/// The daemon's end of one connection. Buffers of the system are small.
+class TlsDaemon {
+ public:
+  explicit TlsDaemon(const TestAuthority& authority)
+      : context_(make_context(kClientAccepting, make_bundle(authority, lasting(daemon_contents("alpha"))))),
+        listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    ::setsockopt(listener_.get(), SOL_SOCKET, SO_RCVBUF, &kSmall, sizeof kSmall);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&at), size), 0);
+    EXPECT_EQ(::listen(listener_.get(), 1), 0);
+    EXPECT_EQ(::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&at), &size), 0);
+    port_ = ntohs(at.sin_port);
+  }
+
+  std::uint16_t port() const { return port_; }
+  void welcome() {
+    socket_ = Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    stream_.emplace(socket_.get(), context_, wall_time());
+    ASSERT_TRUE(read(1)) << "the hello";
+    std::vector<std::uint8_t> bytes;
+    protocol::write_welcome(bytes, {1, "#me#alpha"});
+    const ByteView buffer(bytes);
+    EXPECT_EQ(stream_->write(std::span(&buffer, 1), buffer.size()).bytes, bytes.size());
+  }
+  /// Whether so many bytes come. What never comes is given up after a while in which nothing does.
+  bool read(std::size_t bytes) {
+    std::vector<std::uint8_t> room(10'000);
+    for (std::size_t done = 0; done < bytes;) {
+      const IoResult result = stream_->read(room);
+      done += result.bytes;
+      if (result.is_failure()) return false;
+      pollfd waiting{socket_.get(), static_cast<short>(stream_->unsent() != 0 ? POLLIN | POLLOUT : POLLIN), 0};
+      if (result.bytes == 0 && ::poll(&waiting, 1, 20'000) <= 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::shared_ptr<const TlsContext> context_;
+  Descriptor listener_;
+  std::uint16_t port_ = 0;
+  Descriptor socket_;
+  std::optional<TlsStream> stream_;
+};
+
+/// The socket of this process that is connected to the port.
+int socket_to(std::uint16_t port) {
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int number = std::stoi(each.path().filename());
+    sockaddr_in to{};
+    socklen_t size = sizeof to;
+    const bool is_connected = ::getpeername(number, reinterpret_cast<sockaddr*>(&to), &size) == 0;
+    if (is_connected && to.sin_family == AF_INET && ntohs(to.sin_port) == port) return number;
+  }
+  return -1;
+}
+
+// The stream has taken all of it, and nothing else that the program does would have the end written.
+TEST(TlsConnection, SendsWhatTheSocketHadNoRoomFor) {
+  const TestAuthority authority;
+  const std::string bundle = testing::TempDir() + "spindle-tls-connection-" + std::to_string(::getpid()) + ".pem";
+  std::ofstream(bundle) << make_bundle(authority, lasting(client_contents("me")));
+  TlsDaemon daemon(authority);
+  std::thread welcomes([&] { daemon.welcome(); });
+  ConnectOptions options;
+  options.address = "tls:127.0.0.1:" + std::to_string(daemon.port());
+  options.tls_bundle = bundle;
+  options.reconnect_timeout = std::chrono::milliseconds(0);
+  options.keepalive = std::chrono::milliseconds(0);
+  options.disconnect_timeout = std::chrono::milliseconds(1);
+  Result<Connection> connection = Connection::connect(options);
+  welcomes.join();
+  ASSERT_TRUE(connection) << connection.text();
+  ::setsockopt(socket_to(daemon.port()), SOL_SOCKET, SO_SNDBUF, &kSmall, sizeof kSmall);
+  const std::string payload(60'000, 'x');
+  static_assert(60'000 < TlsEngine::kUnsentMax);
+  // The connection's thread sleeps by then, in some of them at least.
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_FALSE(connection->try_multicast(Service::fifo, "news", payload));
+    ASSERT_TRUE(daemon.read(payload.size()));
+  }
+  ::unlink(bundle.c_str());
+}
+
+}  // namespace
+}  // namespace spindle::test
