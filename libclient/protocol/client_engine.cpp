@@ -111,8 +111,13 @@ void ClientEngine::settle_replies(EventReader::News& news) {
                                   : tell_channels_left(std::get<std::string>(channel->news), before);
     }
   };
-  for (auto& [reply, before, flow, view] : news.replies) {
+  for (auto& [reply, before, flow, view, refused_join] : news.replies) {
     tell_channels(before);
+    if (refused_join) {
+      const bool is_taken = observer_ != nullptr && observer_->join_refused(*refused_join);
+      if (!is_taken) reader_.insert_event(before + inserted++, std::move(*refused_join));
+      continue;
+    }
     bool unknown = false;
     if (!flow && !view && writer_.settle_channel(reply.request)) {
       const std::error_code error(reply.code, error_category());

@@ -13,6 +13,8 @@ class RequestObserver {
   virtual ~RequestObserver() = default;
   /// The daemon has refused the request of that number. Whether the caller takes that: it is no event then.
   virtual bool refused(std::uint32_t request, const RequestFailed& failed) = 0;
+  /// A join is refused for which there was a good reply before. Whether the caller takes that, likewise.
+  virtual bool join_refused(const RequestFailed& /*failed*/) { return false; }
   virtual void confirmed(std::uint32_t request) = 0;
   /// `ask` of that number has ended.
   virtual void answered(Requests::Number number, Answers answers) = 0;

@@ -440,9 +440,13 @@ void EventReader::handle_refused(ByteView body) {
     news_.lost_groups.emplace_back(refused->name);
     has_news_ = true;
   }
-  add_event(RequestFailed{request, std::string(refused->name), std::error_code(refused->code, error_category()),
-                          refused->messages},
-            body.size());
+  RequestFailed failed{request, std::string(refused->name), std::error_code(refused->code, error_category()),
+                       refused->messages};
+  if (request == Request::join) {
+    news_.replies.push_back({{}, events_.size(), {}, {}, std::move(failed)});  // somebody may wait for it
+  } else {
+    add_event(std::move(failed), body.size());
+  }
 }
 
 void EventReader::end(Errc reason, std::string_view text) {

@@ -37,6 +37,8 @@ class EventReader {
       std::size_t before = 0;              // the index of the event that it came before
       std::optional<FlowState> flow = {};  // the answer to a `flow_request`, without its groups
       std::optional<GroupView> view = {};  // the answer to a `view_request`
+      /// No reply, but the end of a join that there was a good one for.
+      std::optional<RequestFailed> refused_join = {};
     };
     std::vector<PlacedReply> replies;
     std::vector<Admitted> admitted;

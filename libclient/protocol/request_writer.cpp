@@ -324,6 +324,13 @@ void RequestWriter::forget_group(std::string_view group) {
   if (found != groups_.end()) groups_.erase(found);
 }
 
+std::uint32_t RequestWriter::pending_join(std::string_view group) const {
+  const auto found = std::find_if(pending_.begin(), pending_.end(), [&](const auto& request) {
+    return request.second.request == RequestFailed::Request::join && request.second.group == group;
+  });
+  return found == pending_.end() ? 0 : found->first;
+}
+
 void RequestWriter::settle_farewell(std::string_view group) {
   const auto found = leaving_.find(group);
   if (found != leaving_.end() && --found->second == 0) leaving_.erase(found);

@@ -76,6 +76,8 @@ class RequestWriter {
   std::error_code listen(ClientFrame type, std::string_view group);
 
   std::error_code ping(std::uint64_t token);
+  /// The number of a join of the group that has no reply; 0: there is none.
+  std::uint32_t pending_join(std::string_view group) const;
   /// The number of the last request: one of `request`, `request_flow` or `confirm`.
   std::uint32_t last_request() const { return next_request_ - 1; }
   void bye();

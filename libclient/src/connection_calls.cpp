@@ -195,6 +195,11 @@ bool Connection::Impl::refused(std::uint32_t request, const RequestFailed& faile
   return calls_.note_refused(request, failed.error);
 }
 
+bool Connection::Impl::join_refused(const RequestFailed& failed) {
+  joined_.note_refused(failed);
+  return calls_.note_join_refused(failed.group, failed.error);
+}
+
 void Connection::Impl::confirmed(std::uint32_t request) { calls_.note_confirmed(request); }
 
 void Connection::Impl::answered(protocol::Requests::Number number, Answers answers) {

@@ -91,6 +91,7 @@ std::vector<Event> Connection::Impl::channels_left(std::string_view group) {
 }
 
 void Connection::Impl::session_began_anew() {
+  calls_.begin_anew();
   if (channels_ != nullptr) channels_->session_began_anew();
   if (!closing_) feeds_.begin_anew();
 }

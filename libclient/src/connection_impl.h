@@ -137,6 +137,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
 
   // RequestObserver; the caller holds the lock.
   bool refused(std::uint32_t request, const RequestFailed& failed) override;
+  bool join_refused(const RequestFailed& failed) override;
   void confirmed(std::uint32_t request) override;
   void answered(protocol::Requests::Number number, Answers answers) override;
   void channel_answered(std::uint32_t request, std::error_code error) override;

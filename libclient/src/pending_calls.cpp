@@ -50,20 +50,33 @@ bool PendingCalls::cancel(Id id) {
 
 void PendingCalls::note_view(const GroupView& view, const std::string& member) {
   if (joins_.empty() || std::find(view.joined.begin(), view.joined.end(), member) == view.joined.end()) return;
-  // Of several requests for one group the others are refused.
-  const auto join =
-      std::find_if(joins_.begin(), joins_.end(), [&](const Join& each) { return each.group == view.group; });
-  if (join == joins_.end()) return;
-  finish(*join, view);
-  joins_.erase(join);
+  end_first_join(view.group, view);
 }
 
-bool PendingCalls::note_refused(std::uint32_t request, std::error_code error) {
+bool PendingCalls::note_refused(std::uint32_t request, std::error_code error) { return end_joins(request, error); }
+
+bool PendingCalls::note_join_refused(const std::string& group, std::error_code error) {
+  return end_first_join(group, error);
+}
+
+void PendingCalls::begin_anew() {
+  for (Join& join : joins_) join.request = writer().pending_join(join.group);
+  end_joins(0, Errc::connection_lost);  // they were left, and nobody has asked anew
+}
+
+template <typename Outcome>
+bool PendingCalls::end_joins(std::uint32_t request, const Outcome& outcome) {
   return std::erase_if(joins_, [&](Join& join) {
            if (join.request != request) return false;
-           finish(join, error);
+           finish(join, outcome);
            return true;
          }) != 0;
+}
+
+template <typename Outcome>
+bool PendingCalls::end_first_join(const std::string& group, const Outcome& outcome) {
+  const auto join = std::find_if(joins_.begin(), joins_.end(), [&](const Join& each) { return each.group == group; });
+  return join != joins_.end() && end_joins(join->request, outcome);
 }
 
 void PendingCalls::note_confirmed(std::uint32_t request) {

@@ -46,6 +46,10 @@ class PendingCalls {
   void note_view(const GroupView& view, const std::string& member);
   /// Whether somebody waits for the request.
   bool note_refused(std::uint32_t request, std::error_code error);
+  /// The same of a join that there was a good reply for: of the group's, the first is it.
+  bool note_join_refused(const std::string& group, std::error_code error);
+  /// There is a new session, which has asked anew for each group that the client is to be in, and once.
+  void begin_anew();
   void note_confirmed(std::uint32_t request);
   void note_answered(protocol::Requests::Number number, Answers answers);
   template <typename HasRoom>
@@ -90,6 +94,12 @@ class PendingCalls {
   /// Those of which that holds end with the error. How many.
   template <typename IsOver>
   std::size_t end_those(IsOver&& is_over, std::error_code error);
+  /// Calls that wait for the request: several where a new session has asked for them. Whether there is one.
+  template <typename Outcome>
+  bool end_joins(std::uint32_t request, const Outcome& outcome);
+  /// Of several requests for one group the first ends, and others are refused.
+  template <typename Outcome>
+  bool end_first_join(const std::string& group, const Outcome& outcome);
   void finish(Join& join, Result<GroupView> result);
   /// Says what it knows, whatever ends it.
   void finish(Confirm& confirm, std::error_code error);

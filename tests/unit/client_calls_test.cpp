@@ -47,6 +47,14 @@ Bytes reply_frame(const Frame& request, Errc code = Errc{}) {
   return frame;
 }
 
+/// A join of the group that was on its way.
+Bytes refused_frame(std::string_view group) {
+  Bytes frame;
+  protocol::write_refused(frame,
+                          {protocol::Refused::What::join, static_cast<std::uint16_t>(Errc::mode_mismatch), 0, group});
+  return frame;
+}
+
 Bytes taken_frame(std::uint64_t messages) {
   Bytes frame;
   protocol::write_taken(frame, messages);
@@ -110,6 +118,35 @@ TEST_F(ClientCalls, EachJoinHasItsOwnRefusal) {
   EXPECT_TRUE(connection.join("news", 1h));
   server.join();
   EXPECT_EQ(connection.receive()->get<RequestFailed>().error, Errc::too_many_memberships) << "of the first";
+}
+
+// Where somebody else has joined at the same time, and otherwise, the daemon finds out only after its reply.
+TEST_F(ClientCalls, JoiningEndsWithARefusalThatComesAfterTheReply) {
+  Connection connection = connect();
+  std::thread server([&] {
+    daemon_.write(reply_frame(daemon_.read()));
+    daemon_.write(refused_frame("other"));
+    daemon_.write(refused_frame("news"));
+    daemon_.write(message_frame("after"));
+  });
+  EXPECT_EQ(connection.join("news", 1h).error(), Errc::mode_mismatch);
+  server.join();
+  EXPECT_EQ(connection.receive()->get<RequestFailed>().group, "other") << "nobody waits for that";
+  EXPECT_TRUE(connection.receive()->is<Message>());
+}
+
+TEST_F(ClientCalls, DrainingWaitsForNoGroupThatWasRefusedAfterTheReply) {
+  Connection connection = connect();
+  ASSERT_FALSE(connection.join("news"));
+  daemon_.write(reply_frame(daemon_.read()));
+  daemon_.write(refused_frame("news"));
+  EXPECT_EQ(connection.receive()->get<RequestFailed>().error, Errc::mode_mismatch);
+  std::thread server([&] {
+    EXPECT_EQ(daemon_.read().type, ClientFrame::bye);
+    daemon_.write(close_frame(Errc::closed_by_client, "goodbye"));
+  });
+  EXPECT_TRUE(connection.drain(1h).exact);
+  server.join();
 }
 
 TEST_F(ClientCalls, JoiningThatIsLateIsToldByEvents) {

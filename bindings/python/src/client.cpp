@@ -170,6 +170,11 @@ bool Client::refused(std::uint32_t request, const RequestFailed& failed) {
   return calls_.note_refused(request, failed.error);
 }
 
+bool Client::join_refused(const RequestFailed& failed) {
+  joined_.note_refused(failed);
+  return calls_.note_join_refused(failed.group, failed.error);
+}
+
 void Client::tell_feeds() {
   for (const protocol::ClientFeeds::Opened& opened : feeds_.take_opened()) {
     const auto waiting = opening_.find(opened.feed);
@@ -203,6 +208,7 @@ std::vector<Event> Client::channels_left(std::string_view group) {
 }
 
 void Client::session_began_anew() {
+  calls_.begin_anew();
   if (desk_ != nullptr) desk_->tell([](ChannelListener& listener) { listener.session_began_anew(); });
   feeds_.begin_anew();
 }

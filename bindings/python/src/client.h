@@ -159,6 +159,7 @@ class Client final : private protocol::RequestObserver {
 
   // RequestObserver.
   bool refused(std::uint32_t request, const RequestFailed& failed) override;
+  bool join_refused(const RequestFailed& failed) override;
   void confirmed(std::uint32_t request) override { calls_.note_confirmed(request); }
   void answered(protocol::Requests::Number number, Answers answers) override {
     calls_.note_answered(number, std::move(answers));

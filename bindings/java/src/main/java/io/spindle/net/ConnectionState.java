@@ -327,6 +327,12 @@ final class ConnectionState implements Observer {
   }
 
   @Override
+  public boolean joinRefused(RequestFailed failed) {
+    joined.noteRefused(failed);
+    return calls.noteJoinRefused(failed.group(), failed.code());
+  }
+
+  @Override
   public void confirmed(int request) {
     calls.noteConfirmed(request);
   }
@@ -355,6 +361,7 @@ final class ConnectionState implements Observer {
 
   @Override
   public void sessionBeganAnew() {
+    calls.beginAnew();
     if (channels != null) {
       channels.sessionBeganAnew();
     }

@@ -44,7 +44,7 @@ final class PendingCalls {
   }
 
   private final class Join extends Call {
-    final int request;
+    int request;
     final Name group;
     final CompletableFuture<GroupView> view;
 
@@ -214,19 +214,36 @@ final class PendingCalls {
     if (joins.isEmpty() || !view.joined().contains(member)) {
       return;
     }
-    // Of several requests for one group the others are refused.
-    for (Join join : joins) {
-      if (join.group.equals(view.group())) {
-        joins.remove(join);
-        done.add(() -> join.view.complete(view));
-        return;
-      }
-    }
+    int request = firstJoin(view.group());
+    joins.removeIf(
+        join -> {
+          boolean isIt = join.request == request;
+          if (isIt) {
+            done.add(() -> join.view.complete(view));
+          }
+          return isIt;
+        });
+  }
+
+  /** Of several requests for one group the first is it, and others are refused. 0: there is none. */
+  private int firstJoin(Name group) {
+    return joins.stream().filter(join -> join.group.equals(group)).mapToInt(join -> join.request).findFirst().orElse(0);
   }
 
   /** Whether somebody waits for the request. */
   boolean noteRefused(int request, Code code) {
     return endThose(joins, join -> join.request == request, code);
+  }
+
+  /** The same of a join that there was a good reply for. */
+  boolean noteJoinRefused(Name group, Code code) {
+    return noteRefused(firstJoin(group), code);
+  }
+
+  /** There is a new session, which has asked anew for each group that the client is to be in, and once. */
+  void beginAnew() {
+    joins.forEach(join -> join.request = engine.writer().pendingJoin(join.group));
+    endThose(joins, join -> join.request == 0, Code.CONNECTION_LOST); // they were left, and nobody has asked anew
   }
 
   void noteConfirmed(int request) {

@@ -147,6 +147,12 @@ public final class ClientEngine {
       for (; channel < news.channels.size() && news.channels.get(channel).before() <= reply.before(); channel++) {
         inserted += tellChannelNews(news.channels.get(channel), inserted);
       }
+      if (reply.refusedJoin() != null) {
+        if (!observer.joinRefused(reply.refusedJoin())) {
+          reader.insertEvent(reply.before() + inserted++, reply.refusedJoin());
+        }
+        continue;
+      }
       if (isPlain && writer.settleChannel(reply.request())) {
         observer.channelAnswered(reply.request(), reply.code() == 0 ? null : Code.of(reply.code()));
         continue;

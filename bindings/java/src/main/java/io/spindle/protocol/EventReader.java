@@ -47,7 +47,8 @@ public final class EventReader {
     /**
      * `before`: the index of the event that it came before; `flow`: without its groups; `view`: the answer, or null.
      */
-    record PlacedReply(int request, int code, int before, FlowState flow, GroupView view) {}
+    record PlacedReply(
+        int request, int code, int before, FlowState flow, GroupView view, RequestFailed refusedJoin) {}
 
     record Admitted(int handle, long bytes) {}
 
@@ -586,7 +587,7 @@ public final class EventReader {
     if (!reader.isDone()) {
       return false;
     }
-    news().replies.add(new News.PlacedReply(request, code, events.size(), null, answer));
+    news().replies.add(new News.PlacedReply(request, code, events.size(), null, answer, null));
     answer = null;
     return true;
   }
@@ -622,7 +623,7 @@ public final class EventReader {
     FlowState state =
         new FlowState(
             null, price, budget, rate, Duration.ofNanos(period * 1000), (double) blocked / Frames.BLOCKED_MAX, limit);
-    news().replies.add(new News.PlacedReply(request, 0, events.size(), state, null));
+    news().replies.add(new News.PlacedReply(request, 0, events.size(), state, null, null));
     return true;
   }
 
@@ -719,7 +720,13 @@ public final class EventReader {
     if (what != 0) {
       news().lostGroups.add(name);
     }
-    addEvent(new RequestFailed(request, name, Code.of(code), messages), name.size());
+    RequestFailed failed = new RequestFailed(request, name, Code.of(code), messages);
+    if (request == RequestFailed.Request.JOIN) {
+      // Somebody may wait for it.
+      news().replies.add(new News.PlacedReply(0, 0, events.size(), null, null, failed));
+    } else {
+      addEvent(failed, name.size());
+    }
     return true;
   }
 

@@ -12,6 +12,11 @@ public interface Observer {
   /** The daemon has refused the request of that number. Whether the caller takes that: it is no event then. */
   boolean refused(int request, RequestFailed failed);
 
+  /** A join is refused for which there was a good reply before. Whether the caller takes that, likewise. */
+  default boolean joinRefused(RequestFailed failed) {
+    return false;
+  }
+
   void confirmed(int request);
 
   /** `ask` of that number has ended; the error is null where all answers are there. */

@@ -604,6 +604,16 @@ public final class RequestWriter {
 
   // --- Answers ---
 
+  /** The number of a join of the group that has no reply; 0: there is none. */
+  public int pendingJoin(Name group) {
+    for (Map.Entry<Integer, Pending> each : pending.entrySet()) {
+      if (each.getValue().request == RequestFailed.Request.JOIN && each.getValue().group.equals(group)) {
+        return each.getKey();
+      }
+    }
+    return 0;
+  }
+
   boolean isPending(int request) {
     return pending.containsKey(request);
   }
