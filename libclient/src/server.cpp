@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <cerrno>
+#include <system_error>
 #include <thread>
 
 #include "libclient/io/plain_stream.h"
@@ -71,14 +72,20 @@ void Dialler::start(const ConnectOptions& options, std::string address, Deadline
                     std::function<void()> on_done) {
   call_ = std::make_shared<Call>();
   const BlockedSignals blocked;
-  std::thread([call = call_, options, address = std::move(address), deadline, on_done = std::move(on_done)] {
-    DialledServer server = dial_server(options, address, deadline);
-    {
-      const std::lock_guard lock(call->mutex);
-      call->result.emplace(std::move(server));
-    }
-    on_done();
-  }).detach();
+  try {
+    std::thread([call = call_, options, address = std::move(address), deadline, on_done = std::move(on_done)] {
+      DialledServer server = dial_server(options, address, deadline);
+      {
+        const std::lock_guard lock(call->mutex);
+        call->result.emplace(std::move(server));
+      }
+      on_done();
+    }).detach();
+  } catch (const std::system_error& error) {
+    DialledServer& server = call_->result.emplace();
+    server.error = Errc::connect_failed;
+    server.text = std::string("no thread can be created: ") + error.code().message();
+  }
 }
 
 std::optional<DialledServer> Dialler::take() {

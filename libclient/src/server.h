@@ -26,7 +26,7 @@ DialledServer dial_server(const ConnectOptions& options, const std::string& addr
 /// Does that on a thread of its own, which is left behind where nobody waits any more.
 class Dialler {
  public:
-  /// Calls `on_done` from that thread when there is something to take.
+  /// Calls `on_done` from that thread when there is something to take. Where there can be no thread that is at once.
   void start(const ConnectOptions& options, std::string address, Deadline deadline, std::function<void()> on_done);
   bool is_busy() const { return call_ != nullptr; }
   /// What has come of it, if something has.
