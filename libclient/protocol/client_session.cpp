@@ -79,7 +79,7 @@ void ClientSession::connected(Instant, std::string_view token) {
   hello.flags = options_.flags;
   hello.token = token;
   hello.is_resumable = options_.may_resume && returns();
-  hello.keepalive_ms = static_cast<std::uint32_t>(options_.keepalive.count());
+  hello.keepalive_ms = static_cast<std::uint32_t>(std::min<std::int64_t>(options_.keepalive.count(), UINT32_MAX));
   hello.moves = returns();
   hello.wants_channels = options_.wants_channels;
   if (server_ == last_server_) hello.resume = resume();

@@ -17,12 +17,24 @@ bool tells_of_what_was_sent(const Event& event) {
   return event.is<Disconnected>() || (failed != nullptr && failed->request == RequestFailed::Request::send);
 }
 
+/// Longer than anybody waits, and short enough to be counted in nanoseconds from any time on.
+constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24) * 3'653;
+
+/// Programs say times that are to have no end as the longest that there is.
+ConnectOptions with_bounded_times(ConnectOptions options) {
+  for (std::chrono::milliseconds* time :
+       {&options.connect_timeout, &options.reconnect_timeout, &options.keepalive, &options.disconnect_timeout}) {
+    *time = std::clamp(*time, std::chrono::milliseconds::zero(), kLongest);
+  }
+  return options;
+}
+
 }  // namespace
 
 Connection::Impl::Impl(const ConnectOptions& options)
-    : options_(options),
-      events_(options.receive_buffer_bytes, [this] { raise_event(wake_); }),
-      session_(session_options(options)) {
+    : options_(with_bounded_times(options)),
+      events_(options_.receive_buffer_bytes, [this] { raise_event(wake_); }),
+      session_(session_options(options_)) {
   session_.engine().observe(this);
   names_.emplace_back();
   private_name_ = &names_.back();

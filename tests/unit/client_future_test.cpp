@@ -44,7 +44,8 @@ TEST(ClientFuture, OfMessagesThatWaitForRoom) {
   while (!connection.multicast(Service::fifo, "g", std::string(1000, 'x'), {.timeout = 200ms})) ++sent;
   EXPECT_EQ(multicast_future(connection, Service::fifo, "g", "late", {.timeout = 1ms}).get(), Errc::timed_out);
   std::string payload = "pieces";
-  std::future<std::error_code> waiting = multicast_future(connection, Service::fifo, {"g", "h"}, {"of ", payload});
+  std::future<std::error_code> waiting = multicast_future(connection, Service::fifo, {"g", "h"}, {"of ", payload},
+                                                          {.timeout = std::chrono::nanoseconds::max()});
   payload = "changed";
   EXPECT_EQ(daemon.read_messages(sent + 1).back(), "of pieces");
   EXPECT_FALSE(waiting.get());

@@ -32,6 +32,12 @@ struct WaitingMessage {
   std::promise<std::error_code> sent;
 };
 
+inline std::chrono::steady_clock::time_point deadline_after(std::chrono::nanoseconds timeout) {
+  constexpr auto kNever = std::chrono::steady_clock::time_point::max();
+  const auto now = std::chrono::steady_clock::now();
+  return timeout > kNever - now ? kNever : now + timeout;
+}
+
 inline std::chrono::nanoseconds time_left(std::chrono::steady_clock::time_point deadline) {
   return deadline == std::chrono::steady_clock::time_point::max() ? std::chrono::nanoseconds::max()
                                                                   : deadline - std::chrono::steady_clock::now();
@@ -105,8 +111,7 @@ inline std::future<std::error_code> multicast_future(Connection& connection, Ser
   message->options = options;
   message->options.headers = {};
   message->headers = detail::KeptHeaders(options.headers);
-  message->deadline = options.timeout ? std::chrono::steady_clock::now() + *options.timeout
-                                      : std::chrono::steady_clock::time_point::max();
+  message->deadline = detail::deadline_after(options.timeout.value_or(std::chrono::nanoseconds::max()));
   message->stop = std::move(stop);
   detail::send_when_writable(message);
   return sent;

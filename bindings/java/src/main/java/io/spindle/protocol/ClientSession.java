@@ -383,7 +383,7 @@ public final class ClientSession {
     }
     toldBytes = reader().bytes();
     if (options.keepalive() != 0) {
-      lookAt = now + options.keepalive();
+      lookAt = later(now, options.keepalive());
     }
     heardBytes = reader().bytes();
     silentLooks = 0;
@@ -407,7 +407,7 @@ public final class ClientSession {
     writer().open();
     // Its name may be that of another client by then, who is no reason to wait.
     fenceUntil =
-        isFenced ? later(now, SILENT_PERIODS * options.keepalive() + resumeTimeout + GONE_PERIOD) : NEVER;
+        isFenced ? later(later(now, resumeTimeout + GONE_PERIOD), silence()) : NEVER;
     return new Reconnected(false, formerName, name, List.copyOf(unknown), isFenced);
   }
 
@@ -488,8 +488,13 @@ public final class ClientSession {
     tellAt = NEVER;
   }
 
+  /** After so long without a sign of it the daemon counts as lost. */
+  private long silence() {
+    return options.keepalive() > NEVER / SILENT_PERIODS ? NEVER : SILENT_PERIODS * options.keepalive();
+  }
+
   private void lookForSilence(long now) {
-    lookAt = now + options.keepalive();
+    lookAt = later(now, options.keepalive());
     boolean hasHeard = heardBytes != reader().bytes();
     heardBytes = reader().bytes();
     boolean didWrite = hasWritten;
