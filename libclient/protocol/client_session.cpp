@@ -62,6 +62,11 @@ void ClientSession::start(Instant now) {
 void ClientSession::dial(Instant now) {
   phase_ = Phase::dialling;
   welcome_until_ = now + options_.connect_timeout;
+  // A program that starts waits no longer for all of them: each has its share of what is left.
+  if (!was_welcomed_) {
+    const auto left = static_cast<Instant::rep>(options_.servers - server_);
+    welcome_until_ = now + (lost_at_ + options_.connect_timeout - now) / left;
+  }
   dial_at_ = kNeverAgain;
   dials_ = true;
 }

@@ -20,7 +20,7 @@ struct SessionOptions {
   std::string name{};      // empty: the daemon chooses
   std::uint8_t flags = 0;  // of Hello
   std::size_t servers = 1;
-  /// How long a server may take to welcome the client.
+  /// How long a server may take to welcome the client, and all of them to do so for the first time.
   std::chrono::milliseconds connect_timeout{5'000};
   /// How long a client that has lost its connection tries to get another one; 0: the loss is the end.
   std::chrono::milliseconds reconnect_timeout{60'000};

@@ -174,7 +174,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   protocol::Instant now() const { return Clock::now().time_since_epoch(); }
   const std::string& address_of(std::size_t server) const;
   bool check_options(std::error_code& error, std::string& text);
-  void await_welcome(Lock& lock, Deadline deadline);
+  void await_welcome(Lock& lock);
   void go_on_connecting(Lock& lock);
   void greet(Lock& lock, DialledServer server);
   void hang_up(Lock& lock);

@@ -49,18 +49,15 @@ bool Connection::Impl::open(std::error_code& error, std::string& text) {
     return false;
   }
   guard_.emplace(socket_);
-  const Deadline deadline = deadline_after(options_.connect_timeout);
   Lock lock(mutex_);
   session_.start(now());
   while (!session_.is_connected() && !ended_) {
     if (session_.take_hang_up()) hang_up(lock);
     if (const std::optional<std::size_t> server = session_.take_dial()) {
-      // Each server has its share of the time.
-      const auto share = (deadline - Clock::now()) / static_cast<int>(1 + options_.more_addresses.size() - *server);
       dialled_server_ = *server;
-      greet(lock, dial_server(options_, address_of(*server), Clock::now() + share));
+      greet(lock, dial_server(options_, address_of(*server), Deadline(session_.next_deadline())));
     } else {
-      await_welcome(lock, deadline);
+      await_welcome(lock);
     }
   }
   if (ended_) {
@@ -72,7 +69,7 @@ bool Connection::Impl::open(std::error_code& error, std::string& text) {
 }
 
 // The hello is far smaller than a socket's buffer: it has been written, or the socket has failed, which reading shows.
-void Connection::Impl::await_welcome(Lock& lock, Deadline deadline) {
+void Connection::Impl::await_welcome(Lock& lock) {
   lock.unlock();
   read_socket();
   lock.lock();
@@ -80,15 +77,10 @@ void Connection::Impl::await_welcome(Lock& lock, Deadline deadline) {
   pollfd waiting{socket_.get(), static_cast<short>(stream_->unsent() != 0 ? POLLIN | POLLOUT : POLLIN), 0};
   int ready = 0;
   do {
-    ready = ::poll(&waiting, 1, poll_timeout(deadline));
+    ready = ::poll(&waiting, 1, poll_timeout(Deadline(session_.next_deadline())));
   } while (ready < 0 && errno == EINTR);
-  if (ready > 0) {
-    stream_->flush();  // a failure is found by who reads next
-    return;
-  }
-  lock.unlock();
-  give_up(Errc::timed_out, "the daemon did not welcome the client in time");
-  lock.lock();
+  if (ready > 0) stream_->flush();  // a failure is found by who reads next
+  if (session_.next_deadline() <= now()) handle_time(lock);
 }
 
 // What the session wants of sockets. The caller is the connection's thread, and holds the lock.

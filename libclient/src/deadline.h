@@ -15,6 +15,12 @@ inline Deadline deadline_after(std::chrono::nanoseconds timeout) {
   return timeout > Deadline::max() - now ? Deadline::max() : now + timeout;
 }
 
+/// Where so many are to be tried by `deadline`, the end of what the first of them has for itself.
+inline Deadline share_of(Deadline deadline, std::size_t count) {
+  const Deadline now = std::chrono::steady_clock::now();
+  return now + (deadline - now) / static_cast<Deadline::rep>(count);
+}
+
 /// A timeout that begins where a call has to wait for the first time: most calls do not, and need not know the time.
 class Patience {
  public:

@@ -17,6 +17,7 @@
 #include <cstring>
 
 #include "libclient/io/default_socket.h"
+#include "libclient/src/deadline.h"
 #include "libclient/src/resolver.h"
 
 namespace spindle {
@@ -127,10 +128,7 @@ Descriptor connect_unix(const Address& address, Deadline deadline, std::error_co
 
 Descriptor connect_tcp(const Address& address, Deadline deadline, std::error_code& error, std::string& text) {
   const Addresses found = resolve(address.host, address.port, deadline, error, text);
-  Descriptor socket;
-  for (const addrinfo* one = found.get(); one != nullptr && !socket; one = one->ai_next) {
-    socket = connect_one(one->ai_addr, one->ai_addrlen, deadline, error, text);
-  }
+  Descriptor socket = connect_first(found.get(), deadline, error, text);
   if (!socket) text = address.host + ":" + address.port + ": " + text;
   return socket;
 }
@@ -180,6 +178,16 @@ bool parse_address(std::string_view text, Address& address, std::uint16_t defaul
 int poll_timeout(Deadline deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT32_MAX));
+}
+
+Descriptor connect_first(const addrinfo* found, Deadline deadline, std::error_code& error, std::string& text) {
+  std::size_t left = 0;
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) ++left;
+  Descriptor socket;
+  for (const addrinfo* one = found; one != nullptr && !socket; one = one->ai_next) {
+    socket = connect_one(one->ai_addr, one->ai_addrlen, share_of(deadline, left--), error, text);
+  }
+  return socket;
 }
 
 Descriptor connect_socket(const Address& address, Deadline deadline, std::error_code& error, std::string& text) {

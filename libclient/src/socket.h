@@ -10,6 +10,8 @@
 #include "libclient/common/defaults.h"
 #include "spindle/error.h"
 
+struct addrinfo;
+
 namespace spindle {
 
 /// Owns a file descriptor.
@@ -60,5 +62,9 @@ int poll_timeout(Deadline deadline);
 /// A connected stream socket: non-blocking, close-on-exec, without Nagle's delay. On failure empty, with `error` and
 /// `text` set.
 Descriptor connect_socket(const Address& address, Deadline deadline, std::error_code& error, std::string& text);
+
+/// The same, to the first of a host's addresses that takes the connection. Each has its share of the time, so that one
+/// that says nothing leaves some to others.
+Descriptor connect_first(const addrinfo* found, Deadline deadline, std::error_code& error, std::string& text);
 
 }  // namespace spindle

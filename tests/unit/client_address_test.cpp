@@ -1,6 +1,11 @@
 #include <gtest/gtest.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <vector>
 
 #include "libclient/common/defaults.h"
 #include "libclient/io/default_socket.h"
@@ -49,6 +54,46 @@ TEST(ClientAddress, TheDefault) {
   ::setenv("SPINDLE_ADDRESS", "elsewhere:5", 1);
   expect_tcp("", "elsewhere", "5");
   ::unsetenv("SPINDLE_ADDRESS");
+}
+
+/// Listens for one connection at a time, at 127.0.0.1.
+struct Listener {
+  Listener() : socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+    EXPECT_EQ(::listen(socket.get(), 0), 0);
+    socklen_t size = sizeof at;
+    EXPECT_EQ(::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&at), &size), 0);
+    one.ai_family = AF_INET;
+    one.ai_addr = reinterpret_cast<sockaddr*>(&at);
+    one.ai_addrlen = sizeof at;
+  }
+
+  Descriptor socket;
+  sockaddr_in at{};
+  addrinfo one{};
+};
+
+TEST(ClientAddress, OneThatSaysNothingLeavesTimeToOthersOfItsHost) {
+  using namespace std::chrono_literals;
+  const auto in = [](std::chrono::nanoseconds time) { return std::chrono::steady_clock::now() + time; };
+  std::error_code error;
+  std::string text;
+  Listener full, other;
+  std::vector<Descriptor> waiting;  // to be accepted: what comes behind them is dropped
+  do {
+    waiting.push_back(connect_first(&full.one, in(100ms), error, text));
+  } while (waiting.back() && waiting.size() < 10);
+  if (waiting.back()) GTEST_SKIP() << "the system accepts more than it was told";
+  EXPECT_EQ(error, Errc::timed_out);
+  std::vector<addrinfo> found(100, other.one);
+  found.front() = full.one;
+  for (std::size_t i = 1; i < found.size(); ++i) found[i - 1].ai_next = &found[i];
+  const Deadline deadline = in(10s);
+  EXPECT_TRUE(connect_first(found.data(), deadline, error, text)) << text;
+  EXPECT_FALSE(error);
+  EXPECT_LT(std::chrono::steady_clock::now(), deadline);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Programs whose connection is lost, or whose daemon goes, beside a daemon that is played frame by frame.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
+#include <system_error>
 #include <thread>
 
 #include "tests/unit/client_fake_daemon.h"
@@ -85,6 +87,127 @@ TEST_F(ClientReturn, DisconnectsElsewhereWithWhatIsHeld) {
   EXPECT_EQ(daemon_.read().type, ClientFrame::bye);
   daemon_.write(close_frame(Errc::closed_by_client, "", 1));
   program.join();
+}
+
+// The longest times that programs can say, which cannot be counted in nanoseconds, and so cannot their sum with now.
+TEST_F(ClientReturn, WaitsForEverWhereAProgramSaysSo) {
+  for (const std::chrono::milliseconds ever :
+       {std::chrono::milliseconds::max(),
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds::max())}) {
+    SCOPED_TRACE(ever.count());
+    daemon_.reconnect_timeout = ever;
+    Connection connection = daemon_.connect({.connect_timeout = ever, .keepalive = ever, .disconnect_timeout = ever});
+    ASSERT_TRUE(connection.is_open());
+    daemon_.hang_up();
+    std::thread server([&] {
+      const protocol::Hello hello = welcome_again();
+      EXPECT_EQ(hello.keepalive_ms, UINT32_MAX);
+    });
+    const auto event = connection.receive();
+    server.join();
+    ASSERT_TRUE(event && event->is<Reconnected>());
+    std::thread program([&] { EXPECT_TRUE(connection.disconnect().exact); });
+    EXPECT_EQ(daemon_.read().type, ClientFrame::bye);
+    daemon_.write(close_frame(Errc::closed_by_client, ""));
+    program.join();
+  }
+}
+
+TEST_F(ClientReturn, HasEachServerWelcomeItInItsShareOfTheTime) {
+  FakeDaemon silent;
+  ConnectOptions options;
+  options.more_addresses = {daemon_.path()};
+  options.connect_timeout = 2s;
+  options.disconnect_timeout = 1ms;
+  std::thread server([&] { welcome_again(); });
+  options.address = silent.path();
+  const Result<Connection> connection = Connection::connect(options);
+  EXPECT_TRUE(connection) << connection.text();
+  server.join();
+}
+
+#ifdef __GLIBC__
+/// While it is there, no thread can be created.
+class NoThreads {
+ public:
+  NoThreads() {
+    EXPECT_EQ(::pthread_getattr_default_np(&former_), 0);
+    pthread_attr_t enormous;
+    EXPECT_EQ(::pthread_getattr_default_np(&enormous), 0);
+    EXPECT_EQ(::pthread_attr_setstacksize(&enormous, std::size_t{1} << 50), 0);
+    EXPECT_EQ(::pthread_setattr_default_np(&enormous), 0);
+    ::pthread_attr_destroy(&enormous);
+    EXPECT_THROW(std::thread([] {}).join(), std::system_error);
+  }
+  ~NoThreads() {
+    EXPECT_EQ(::pthread_setattr_default_np(&former_), 0);
+    ::pthread_attr_destroy(&former_);
+  }
+
+ private:
+  pthread_attr_t former_;
+};
+
+TEST_F(ClientReturn, ThatCannotEvenTrySaysWhyAtTheEnd) {
+  daemon_.reconnect_timeout = 1ms;
+  Connection connection = daemon_.connect();
+  const NoThreads none;
+  daemon_.hang_up();
+  EXPECT_EQ(connection.receive()->get<Disconnected>().error, Errc::connect_failed);
+}
+#endif
+
+TEST_F(ClientReturn, IsNotFencedByAGroupThatItHadAskedToLeave) {
+  FakeDaemon first;
+  first.reconnect_timeout = ConnectOptions().reconnect_timeout;
+  Connection connection = first.connect({.more_addresses = {daemon_.path()}, .disconnect_timeout = 1ms});
+  ASSERT_FALSE(connection.join("news"));
+  Bytes bytes;
+  protocol::write_reply(bytes, {first.read_request(), 0});
+  protocol::GroupViewFrame view{"news", {1, "fake", 1, 1}};
+  view.joined = view.members = {"#me#fake"};
+  protocol::write_view(bytes, view);
+  first.write(bytes);
+  ASSERT_TRUE(connection.receive()->is<GroupView>());
+  ASSERT_FALSE(connection.leave("news"));
+  ASSERT_FALSE(connection.join("news"));
+  for (const ClientFrame type : {ClientFrame::leave, ClientFrame::join}) EXPECT_EQ(first.read().type, type);
+  first.write(close_frame(Errc::daemon_stopping, ""));
+  first.hang_up();
+  welcome_again("#me#other");
+  const auto again = connection.receive();
+  ASSERT_TRUE(again && again->is<Reconnected>());
+  EXPECT_FALSE(again->get<Reconnected>().fenced);
+}
+
+// It is another request then, and the only one for the group.
+TEST_F(ClientReturn, JoiningEndsWithWhatComesOfItInTheNewSession) {
+  for (const bool refused : {false, true}) {
+    SCOPED_TRACE(refused);
+    FakeDaemon first;
+    first.reconnect_timeout = ConnectOptions().reconnect_timeout;
+    Connection connection = first.connect({.more_addresses = {daemon_.path()}, .disconnect_timeout = 1ms});
+    std::atomic<int> ended = 0;
+    const auto is_it = [&](const Result<GroupView>& view) {
+      EXPECT_EQ(view.error(), refused ? std::error_code(Errc::access_denied) : std::error_code());
+      ++ended;
+    };
+    connection.join_then("news", 1h, is_it);
+    connection.join_then("news", 1h, is_it);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(first.read().type, ClientFrame::join);
+    first.write(close_frame(Errc::daemon_stopping, ""));
+    first.hang_up();
+    welcome_again();
+    const std::uint32_t request = daemon_.read_request();
+    Bytes bytes;
+    protocol::write_reply(bytes, {request, static_cast<std::uint16_t>(refused ? Errc::access_denied : Errc{})});
+    protocol::GroupViewFrame view{"news", {1, "fake", 1, 1}};
+    view.joined = view.members = {"#me#fake"};
+    if (!refused) protocol::write_view(bytes, view);
+    daemon_.write(bytes);
+    while (ended < 2) std::this_thread::yield();
+    daemon_.hang_up();
+  }
 }
 
 // A group that was left without a connection is not joined again, and there is no last view of it.

@@ -199,6 +199,28 @@ TEST_F(ClientSessionTest, WaitsUntilAllHasEnteredAndGoesOnElsewhere) {
   EXPECT_EQ(session_->not_taken().messages, 1u);
 }
 
+TEST_F(ClientSessionTest, HasEachServerWelcomeItInItsShareOfTheTime) {
+  SessionOptions three = options();
+  three.servers = 3;
+  three.connect_timeout = 9s;
+  session_.emplace(three);
+  session_->start(now_);
+  ASSERT_EQ(session_->take_dial(), 0u);
+  EXPECT_EQ(session_->next_deadline(), now_ + 3s);
+  session_->connected(now_);
+  ASSERT_EQ(move(), 1u) << "it accepts, and says nothing";
+  EXPECT_EQ(now_, Instant(4s));
+  now_ += 1s;
+  session_->failed(now_, Errc::connect_failed, "refused");
+  ASSERT_EQ(session_->take_dial(), 2u);
+  EXPECT_EQ(session_->next_deadline(), Instant(10s)) << "all that is left";
+  session_->connected(now_);
+  EXPECT_EQ(move(), std::nullopt);
+  for (Event& event : session_->engine().take_events()) events_.push_back(std::move(event));
+  ASSERT_NE(disconnected(), nullptr);
+  EXPECT_EQ(disconnected()->error, Errc::timed_out);
+}
+
 TEST_F(ClientSessionTest, SaysNothingOfItsOwnToWhoAskedForAConfirmation) {
   struct Observer final : RequestObserver {
     bool refused(std::uint32_t, const RequestFailed&) override { return false; }

@@ -165,12 +165,14 @@ final class Dialler {
 
   private static SocketChannel connectTcp(Call begun, Address address, long deadline) throws IOException {
     IOException last = null;
-    for (InetAddress host : InetAddress.getAllByName(address.host())) {
+    InetAddress[] hosts = InetAddress.getAllByName(address.host());
+    for (int i = 0; i < hosts.length; i++) {
       SocketChannel channel = SocketChannel.open();
       try {
         begin(begun, channel);
-        int left = (int) Math.min(Clock.millisUntil(deadline), Integer.MAX_VALUE);
-        channel.socket().connect(new InetSocketAddress(host, address.port()), Math.max(left, 1));
+        // Each has its share of the time, so that one that says nothing leaves some to others.
+        int share = (int) Math.min(Clock.millisUntil(deadline) / (hosts.length - i), Integer.MAX_VALUE);
+        channel.socket().connect(new InetSocketAddress(hosts[i], address.port()), Math.max(share, 1));
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.configureBlocking(false);
         return channel;

@@ -170,6 +170,10 @@ public final class ClientSession {
   private void dial(long now) {
     phase = Phase.DIALLING;
     welcomeUntil = later(now, options.connectTimeout());
+    // A program that starts waits no longer for all of them: each has its share of what is left.
+    if (!wasWelcomed) {
+      welcomeUntil = now + (later(lostAt, options.connectTimeout()) - now) / (options.servers() - server);
+    }
     dialAt = NEVER;
     dials = true;
   }
