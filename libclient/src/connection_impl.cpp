@@ -218,6 +218,8 @@ void Connection::Impl::give_up(Errc reason, std::string_view text) {
 }
 
 void Connection::Impl::handle_time(Lock& lock) {
+  // It may be time to give the connection up: whoever writes is let finish, so that it is known what was written.
+  wait_until(lock, Deadline::max(), [this] { return !writer_busy_; });
   session_.handle_time(now());
   lock.unlock();
   deliver();
