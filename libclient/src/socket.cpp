@@ -121,7 +121,10 @@ Descriptor connect_unix(const Address& address, Deadline deadline, std::error_co
   }
   if (!socket) {
     const bool is_missing = address.is_default && ::access(address.path.c_str(), F_OK) != 0;
-    text = (is_missing ? default_socket_places(kClientSocketName) : address.path) + ": " + text;
+    text = is_missing ? "no daemon is at " + default_socket_places(kClientSocketName) +
+                            ": is spindled running? Otherwise name its address (ConnectOptions::address, "
+                            "SPINDLE_ADDRESS, spuser --connect)"
+                      : address.path + ": " + text;
   }
   return socket;
 }

@@ -56,6 +56,21 @@ TEST(ClientAddress, TheDefault) {
   ::unsetenv("SPINDLE_ADDRESS");
 }
 
+TEST(ClientAddress, SaysWhatToDoWhereNoDaemonIsAtTheDefault) {
+  Address address;
+  address.path = "/no/such/folder/spindle.4803";
+  address.is_default = true;
+  std::error_code error;
+  std::string text;
+  EXPECT_FALSE(connect_socket(address, Deadline::max(), error, text));
+  EXPECT_EQ(error, Errc::connect_failed);
+  EXPECT_NE(text.find("/tmp/spindle.4803: is spindled running?"), std::string::npos) << text;
+  EXPECT_NE(text.find("SPINDLE_ADDRESS"), std::string::npos) << text;
+  address.is_default = false;
+  EXPECT_FALSE(connect_socket(address, Deadline::max(), error, text));
+  EXPECT_EQ(text, "/no/such/folder/spindle.4803: No such file or directory") << "it is the one that was named";
+}
+
 /// Listens for one connection at a time, at 127.0.0.1.
 struct Listener {
   Listener() : socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -45,6 +45,9 @@ def check_owner(address: Address, stream: socket.socket) -> None:
 def why_unconnected(address: Address, error: OSError) -> Error:
     if isinstance(error, ssl.SSLError):  # of which certificates that are wrong are a kind
         return error_of(Code.TLS_FAILED, f"{address}: {error}")
+    if address.is_default and isinstance(error, FileNotFoundError):
+        return error_of(Code.CONNECT_FAILED, f"no daemon is at {address}: is spindled running? Otherwise name its "
+                                             "address (address=..., SPINDLE_ADDRESS)")
     return error_of(Code.CONNECT_FAILED, f"{address}: {error.strerror or error}")
 
 

@@ -12,6 +12,7 @@ import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
 import jdk.net.ExtendedSocketOptions;
@@ -97,6 +98,12 @@ final class Dialler {
     try {
       Address address = Address.parse(text);
       where = address.toString();
+      if (address.isDefault() && !Files.exists(address.path())) {
+        throw new SpindleException(
+            Code.CONNECT_FAILED,
+            "no daemon is at " + where + ": is spindled running? Otherwise name its address (ConnectOptions.withAddresses,"
+                + " SPINDLE_ADDRESS)");
+      }
       String token = Tokens.find(options, address);
       SocketChannel channel = address.isUnix() ? connectUnix(begun, address) : connectTcp(begun, address, deadline);
       try {
