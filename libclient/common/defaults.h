@@ -19,6 +19,8 @@ inline constexpr std::uint16_t kDefaultAdminPort = 4805;
 inline constexpr char kAddressVariable[] = "SPINDLE_ADDRESS";
 /// The one that names the file with the certificates of a client.
 inline constexpr char kTlsBundleVariable[] = "SPINDLE_TLS_BUNDLE";
+/// The one that names a file with lists of revoked certificates.
+inline constexpr char kRevocationListsVariable[] = "SPINDLE_REVOCATION_LISTS";
 /// The one that holds the token of a client.
 inline constexpr char kTokenVariable[] = "SPINDLE_TOKEN";
 

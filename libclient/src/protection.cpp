@@ -37,8 +37,9 @@ std::unique_ptr<ByteStream> make_protected_stream(int socket, const ConnectOptio
   const std::optional<std::string> bundle = read_file(path, text);
   if (!bundle) return nullptr;
   std::string lists;
-  if (!options.tls_revocation_lists.empty()) {
-    std::optional<std::string> read = read_file(options.tls_revocation_lists, text);
+  const std::string lists_path = said_or_in_environment(options.tls_revocation_lists, kRevocationListsVariable);
+  if (!lists_path.empty()) {
+    std::optional<std::string> read = read_file(lists_path, text);
     if (!read) return nullptr;
     if (read->empty()) {
       text = options.tls_revocation_lists + ": the file is empty";

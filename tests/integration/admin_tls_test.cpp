@@ -146,6 +146,16 @@ TEST_F(AdminTls, OneWhoseCertificateIsRevokedIsSentAway) {
   expect_refused(vera, {"status"}, "revoked");
 }
 
+TEST_F(AdminTls, SpmonitorRefusesADaemonWhoseCertificateIsRevoked) {
+  const std::string serial = identities_.last_serial();
+  const std::string anna = identities_.bundle("operator/anna");
+  const std::string list =
+      identities_.file("revoked.crl", identities_.authority().revoke({serial}, Identities::tomorrow()));
+  expect_refused(anna, {"--revocation-lists", list, "status"}, "revoked");
+  expect_refused(anna, {"--revocation-lists", "/no/such/file", "status"}, "/no/such/file: No such file");
+  expect_done(anna, {"status"}, "alpha");
+}
+
 TEST_F(AdminTls, TheCommandLineIsHeldToItsForm) {
   const std::string anna = identities_.bundle("operator/anna");
   const std::string address = daemon_->admin_address();

@@ -118,6 +118,24 @@ TEST_F(TlsClients, ADaemonThatIsKilledIsNoFailureOfTls) {
   EXPECT_EQ(disconnected->error, Errc::connection_lost);
 }
 
+TEST_F(TlsClients, SpuserRefusesADaemonWhoseCertificateIsRevoked) {
+  const std::string serial = identities_.last_serial();
+  const std::string lists =
+      identities_.file("revoked.crl", identities_.authority().revoke({serial}, Identities::tomorrow()));
+  ProcessOptions process;
+  process.arguments = {"--connect",
+                       daemon_->client_address(),
+                       "--bundle",
+                       identities_.bundle("client/feed"),
+                       "--revocation-lists",
+                       lists,
+                       "publish",
+                       "news"};
+  const Finished finished = run(SPUSER_PATH, process);
+  EXPECT_NE(finished.code, 0);
+  EXPECT_THAT(finished.error, HasSubstr("revoked"));
+}
+
 TEST_F(TlsClients, SpuserTakesTheFileOnItsCommandLine) {
   ProcessOptions process;
   process.arguments = {"--connect", daemon_->client_address(),

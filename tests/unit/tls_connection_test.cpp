@@ -5,11 +5,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 
+#include "libclient/common/defaults.h"
 #include "libclient/protocol/client_handshake.h"
 #include "libclient/src/socket.h"
 #include "libclient/tls/tls_stream.h"
@@ -30,7 +32,9 @@ CertificateContents lasting(CertificateContents contents) {
 class TlsDaemon {
  public:
   explicit TlsDaemon(const TestAuthority& authority)
-      : context_(make_context(kClientAccepting, make_bundle(authority, lasting(daemon_contents("alpha"))))),
+      : TlsDaemon(authority, authority.issue(lasting(daemon_contents("alpha")))) {}
+  TlsDaemon(const TestAuthority& authority, const TestCertificate& certificate)
+      : context_(make_context(kClientAccepting, make_bundle(authority, certificate))),
         listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     ::setsockopt(listener_.get(), SOL_SOCKET, SO_RCVBUF, &kSmall, sizeof kSmall);
     sockaddr_in at{};
@@ -52,6 +56,12 @@ class TlsDaemon {
     protocol::write_welcome(bytes, {1, "#me#alpha"});
     const ByteView buffer(bytes);
     EXPECT_EQ(stream_->write(std::span(&buffer, 1), buffer.size()).bytes, bytes.size());
+  }
+  /// Takes a client that goes away again.
+  void refuse() {
+    socket_ = Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    stream_.emplace(socket_.get(), context_, wall_time());
+    EXPECT_FALSE(read(1));
   }
   /// Whether so many bytes come. What never comes is given up after a while in which nothing does.
   bool read(std::size_t bytes) {
@@ -86,16 +96,46 @@ int socket_to(std::uint16_t port) {
   return -1;
 }
 
+/// A file with that text, while this is there.
+class File {
+ public:
+  File(const std::string& name, const std::string& text)
+      : path_(testing::TempDir() + "spindle-" + std::to_string(::getpid()) + "-" + name) {
+    std::ofstream(path_) << text;
+  }
+  ~File() { ::unlink(path_.c_str()); }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+};
+
+TEST(TlsConnection, IsRefusedWhereTheEnvironmentNamesAListThatRevokesTheDaemon) {
+  const TestAuthority authority;
+  const TestCertificate certificate = authority.issue(lasting(daemon_contents("alpha")));
+  const File bundle("bundle.pem", make_bundle(authority, lasting(client_contents("me"))));
+  const File lists("lists.crl", authority.revoke({certificate.serial}, kToday + 3'650 * kDay));
+  TlsDaemon daemon(authority, certificate);
+  std::thread refused([&] { daemon.refuse(); });
+  ::setenv(kRevocationListsVariable, lists.path().c_str(), 1);
+  const Result<Connection> connection =
+      Connection::connect({.address = "tls:127.0.0.1:" + std::to_string(daemon.port()), .tls_bundle = bundle.path()});
+  ::unsetenv(kRevocationListsVariable);
+  refused.join();
+  EXPECT_EQ(connection.error(), Errc::tls_failed);
+  EXPECT_NE(connection.text().find("revoked"), std::string::npos) << connection.text();
+}
+
 // The stream has taken all of it, and nothing else that the program does would have the end written.
 TEST(TlsConnection, SendsWhatTheSocketHadNoRoomFor) {
   const TestAuthority authority;
-  const std::string bundle = testing::TempDir() + "spindle-tls-connection-" + std::to_string(::getpid()) + ".pem";
-  std::ofstream(bundle) << make_bundle(authority, lasting(client_contents("me")));
+  const File bundle("bundle.pem", make_bundle(authority, lasting(client_contents("me"))));
   TlsDaemon daemon(authority);
   std::thread welcomes([&] { daemon.welcome(); });
   ConnectOptions options;
   options.address = "tls:127.0.0.1:" + std::to_string(daemon.port());
-  options.tls_bundle = bundle;
+  options.tls_bundle = bundle.path();
   options.reconnect_timeout = std::chrono::milliseconds(0);
   options.keepalive = std::chrono::milliseconds(0);
   options.disconnect_timeout = std::chrono::milliseconds(1);
@@ -110,7 +150,6 @@ TEST(TlsConnection, SendsWhatTheSocketHadNoRoomFor) {
     ASSERT_FALSE(connection->try_multicast(Service::fifo, "news", payload));
     ASSERT_TRUE(daemon.read(payload.size()));
   }
-  ::unlink(bundle.c_str());
 }
 
 }  // namespace

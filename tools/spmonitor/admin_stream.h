@@ -15,6 +15,7 @@ struct Target {
   std::string socket_path;  // empty: where a daemon of this host has it; then it has to be root's, or of the own user
   std::string address;      // "tls:host:port", where it listens for administration; empty: the socket
   std::string bundle;       // of an operator, for an address
+  std::string revocation_lists;  // likewise, a file of certificates that are revoked; empty: none
 };
 
 struct AdminStream {

@@ -174,6 +174,10 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
           ->excludes(socket)
           ->needs(bundle);
   bundle->needs(connect);
+  app.add_option("--revocation-lists", line.inquiry.target.revocation_lists,
+                 "With --connect, the file with lists of revoked certificates, which the daemon's is held to")
+      ->type_name("FILE")
+      ->needs(connect);
   app.add_flag("--json", line.json, "Print JSON: indented, or with --watch one line each time");
   app.add_option("--watch", line.watch_seconds, "Repeat every so many seconds until interrupted")
       ->type_name("SECONDS")

@@ -241,6 +241,10 @@ std::optional<int> parse_command_line(int argc, char** argv, CLI::App& app, Comm
          "with "
          "the CA alone where it has a token (spmonitor pki trust); default: SPINDLE_TLS_BUNDLE from the environment")
       ->type_name("FILE");
+  app.add_option("--revocation-lists", line.connection.revocation_lists,
+                 "For tls:, the file with lists of revoked certificates, which the daemon's is held to; default: "
+                 "SPINDLE_REVOCATION_LISTS from the environment, or none")
+      ->type_name("FILE");
   app.add_option(
          "--token-file", line.connection.token_file,
          "For tls: and unix sockets, the file with this client's token (spmonitor token new); default: SPINDLE_TOKEN "

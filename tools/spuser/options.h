@@ -13,10 +13,11 @@
 namespace spuser {
 
 struct ConnectionOptions {
-  std::string address;     // empty: the library's default
-  std::string bundle;      // the file with certificates; empty: what the environment says
-  std::string token_file;  // the file with the token; empty: what the environment says
-  std::string name;        // empty: the daemon chooses
+  std::string address;           // empty: the library's default
+  std::string bundle;            // the file with certificates; empty: what the environment says
+  std::string revocation_lists;  // the file with those that are revoked; empty: what the environment says
+  std::string token_file;        // the file with the token; empty: what the environment says
+  std::string name;              // empty: the daemon chooses
   bool independent_flows = false;
   spindle::SlowPolicy slow_policy = spindle::SlowPolicy::daemon_default;
 
@@ -25,6 +26,7 @@ struct ConnectionOptions {
     return {.address = address,
             .name = name,
             .tls_bundle = bundle,
+            .tls_revocation_lists = revocation_lists,
             .token = token_file.empty() ? std::string() : read_token_file(token_file),
             .reconnect_timeout = std::chrono::milliseconds(0),  // who starts it is told of the loss, and decides
             .independent_flows = independent_flows,

@@ -732,7 +732,7 @@ def connect(*addresses: str, **options: Any) -> Connecting:
 
     name=""                  of the client, 1 to 64 printable characters; empty: the daemon chooses
     tls_bundle=""            for "tls:", a file with the CA certificates, and this client's certificate and key
-    tls_revocation_lists=""  a file with lists of revoked certificates
+    tls_revocation_lists=""  a file with lists of revoked certificates; "": what SPINDLE_REVOCATION_LISTS says, or none
     ssl=None                 an SSLContext that is used instead of these two
     token=""                 by which the client proves who it is
     connect_timeout=5.0      bounds connecting, in seconds, as all times

@@ -40,8 +40,9 @@ def context_of(bundle: str, revocation_lists: str) -> Context:
         if "PRIVATE KEY-----" in text:
             context.load_cert_chain(path)
             context.cluster = _cluster_of(text)
-        if revocation_lists:
-            context.load_verify_locations(revocation_lists)
+        lists = revocation_lists or os.environ.get("SPINDLE_REVOCATION_LISTS", "")
+        if lists:
+            context.load_verify_locations(lists)
             context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
     except (OSError, ssl.SSLError) as error:
         raise error_of(Code.TLS_FAILED, f"{path}: {error}") from error

@@ -49,7 +49,7 @@ struct ConnectOptions {
   /// no certificate: `spmonitor pki trust` makes such a file. Empty: what the environment variable SPINDLE_TLS_BUNDLE
   /// says.
   std::string tls_bundle{};
-  /// For "tls:": a file of PEM with lists of revoked certificates; empty: none.
+  /// For "tls:": a file of PEM with lists of revoked certificates; empty: what SPINDLE_REVOCATION_LISTS says, or none.
   std::string tls_revocation_lists{};
   /// A secret by which the client proves who it is, as `spmonitor token new` makes it. It is sent only by "tls:" and to
   /// a unix socket: with any other address connecting fails with token_exposed. Empty: what the environment variable

@@ -32,7 +32,7 @@ constexpr std::string_view to_string(Service service) {
 /// What a daemon does about a client that does not read fast enough.
 enum class SlowPolicy : std::uint8_t {
   daemon_default = 0,  ///< what its configuration says
-  price = 1,           ///< senders slow down; the client is cut off only beyond a hard limit
+  price = 1,           ///< senders slow down; the client is cut off only where it stops reading
   drop = 2,            ///< the oldest messages are lost, and the client is told which
   disconnect = 3,      ///< the client is cut off
 };

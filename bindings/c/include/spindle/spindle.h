@@ -169,7 +169,7 @@ SPINDLE_C_API int spindle_is_cancelled(const spindle_cancel_token* token);
 /* What a daemon does about a client that does not read fast enough. */
 enum {
   SPINDLE_SLOW_DAEMON_DEFAULT = 0, /* what its configuration says */
-  SPINDLE_SLOW_PRICE = 1,          /* senders slow down; the client is cut off only beyond a hard limit */
+  SPINDLE_SLOW_PRICE = 1,          /* senders slow down; the client is cut off only where it stops reading */
   SPINDLE_SLOW_DROP = 2,           /* the oldest messages are lost, and the client is told which */
   SPINDLE_SLOW_DISCONNECT = 3      /* the client is cut off */
 };
@@ -202,7 +202,8 @@ SPINDLE_C_API spindle_code spindle_options_set_name(spindle_options* options, co
 /* For "tls:", a file of PEM with the CA certificates of the cluster, and the key and certificate of this client unless
    it has a token. Default: what the environment variable SPINDLE_TLS_BUNDLE says. */
 SPINDLE_C_API spindle_code spindle_options_set_tls_bundle(spindle_options* options, const char* path);
-/* For "tls:", a file of PEM with lists of revoked certificates. Default: none. */
+/* For "tls:", a file of PEM with lists of revoked certificates. Default: what SPINDLE_REVOCATION_LISTS says, or none.
+ */
 SPINDLE_C_API spindle_code spindle_options_set_tls_revocation_lists(spindle_options* options, const char* path);
 /* A secret by which the client proves who it is; sent by "tls:" and to unix sockets only. Default: what the environment
    variable SPINDLE_TOKEN holds, or else none. */

@@ -4,7 +4,7 @@ package io.spindle;
 public enum SlowPolicy {
   /** What its configuration says. */
   DAEMON_DEFAULT,
-  /** Senders slow down; the client is cut off only beyond a hard limit. */
+  /** Senders slow down; the client is cut off only where it stops reading. */
   PRICE,
   /** The oldest messages are lost, and {@link Gap} says which. */
   DROP,

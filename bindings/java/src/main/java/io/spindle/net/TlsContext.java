@@ -53,11 +53,7 @@ final class TlsContext {
     if (options.sslContext() != null) {
       return new TlsContext(options.sslContext(), null);
     }
-    String variable = System.getenv("SPINDLE_TLS_BUNDLE");
-    Path path = options.tlsBundle();
-    if (path == null && variable != null && !variable.isEmpty()) {
-      path = Path.of(variable);
-    }
+    Path path = saidOrInEnvironment(options.tlsBundle(), "SPINDLE_TLS_BUNDLE");
     if (path == null) {
       throw new Link.ProtectionFailed(
           "\"tls:\" needs a file with the CA certificate of the cluster: ConnectOptions.tlsBundle, or"
@@ -65,14 +61,20 @@ final class TlsContext {
     }
     TlsBundle bundle = TlsBundle.read(path);
     List<X509CRL> lists = new ArrayList<>(bundle.revocationLists);
-    if (options.tlsRevocationLists() != null) {
-      lists.addAll(TlsBundle.read(options.tlsRevocationLists()).revocationLists);
+    Path listsPath = saidOrInEnvironment(options.tlsRevocationLists(), "SPINDLE_REVOCATION_LISTS");
+    if (listsPath != null) {
+      lists.addAll(TlsBundle.read(listsPath).revocationLists);
     }
     try {
       return make(bundle, lists);
     } catch (GeneralSecurityException failure) {
       throw new Link.ProtectionFailed(path + ": " + failure.getMessage());
     }
+  }
+
+  private static Path saidOrInEnvironment(Path said, String variable) {
+    String value = said == null ? System.getenv(variable) : null;
+    return value == null || value.isEmpty() ? said : Path.of(value);
   }
 
   private static TlsContext make(TlsBundle bundle, List<X509CRL> lists) throws GeneralSecurityException, IOException {
