@@ -42,7 +42,7 @@ std::unique_ptr<ByteStream> make_protected_stream(int socket, const ConnectOptio
     std::optional<std::string> read = read_file(lists_path, text);
     if (!read) return nullptr;
     if (read->empty()) {
-      text = options.tls_revocation_lists + ": the file is empty";
+      text = lists_path + ": the file is empty";
       return nullptr;
     }
     lists = std::move(*read);

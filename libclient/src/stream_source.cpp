@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <system_error>
 
 #include "libclient/bulk/content_layout.h"
 #include "libclient/src/blocked_signals.h"
@@ -26,7 +27,11 @@ void StreamSource::start(std::uint32_t block_bytes, std::function<void()> news) 
   block_bytes_ = block_bytes;
   news_ = std::move(news);
   const BlockedSignals blocked;
-  thread_ = std::thread([this] { run(); });
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    fail({Errc::file_failed, std::string("there is no thread to read the stream: ") + error.what()});
+  }
 }
 
 void StreamSource::stop() {
