@@ -22,6 +22,10 @@ constexpr Duration kHandshakeTimeout = 5s;
 /// not know what it was asked for: it is asked anew. One that has not given the index for as long has the backup beside
 /// it, too.
 constexpr Duration kForgotten = 3s;
+/// Who is asked anew begins with what its ring has, though that was given before. So it is waited for twice as long
+/// each time, as the turn of a channel may come later than that, or the source may have nothing; but so many times at
+/// most.
+constexpr int kForgottenDoublings = 7;
 /// So long it takes at most, as a rule, until both ends of a hop have followed a plan, and have opened it: an
 /// invitation, the connection, and the greeting.
 constexpr Duration kOpening = 50ms;
@@ -164,7 +168,10 @@ void BulkPlane::forget(Time now, ConnectionId id) {
     relayed->relay.remove(now, id);
     if (relayed->mesh && connection->is_hop()) relayed->mesh->hop_lost(now, connection->daemon());
     TreePosition& position = relayed->position;
-    if (connection->is_hop() && position.parent == connection->daemon()) position.is_parent_lost = true;
+    if (connection->is_hop() && position.parent == connection->daemon()) {
+      position.is_parent_lost = true;
+      position.asked_anew = 0;
+    }
     update_upstreams(now, *relayed);
   }
   timers_.set_earlier(Timer::hops, now + kHopRetry);
@@ -436,11 +443,14 @@ void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
                                 ? is_backup_asked || (backup != nullptr && !is_parent_awaited(now, relayed))
                                 : stands_in || is_silent(parent->id(), ChannelRelay::kSilence) ||
                                       (lacks_index && now - *lacks_index >= kForgotten);
+  const Duration patience = kForgotten * (1 << std::min(relayed.position.asked_anew, kForgottenDoublings));
+  bool is_asked_anew = false;
   for (auto& [id, connection] : connections_) {
     if (!connection->is_hop()) continue;
     const bool is_wanted = connection.get() == parent || (connection.get() == backup && needs_backup);
     const bool is_upstream = relayed.relay.is_upstream(id);
-    if (is_upstream && (!is_wanted || is_silent(id, kForgotten))) {
+    const bool is_forgotten = is_silent(id, patience);
+    if (is_upstream && (!is_wanted || is_forgotten)) {
       relayed.relay.remove_upstream(id);
       output_.shut(*connection, relayed);
     }
@@ -449,8 +459,10 @@ void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
       if (connection.get() == backup) context_.counters.add(Counter::bulk_backups_asked);
       relayed.relay.add_upstream(now, id, false);
       relayed.relay.set_round_trip(id, driver_.shortest_round_trip(id));
+      is_asked_anew = is_asked_anew || is_forgotten;
     }
   }
+  if (is_asked_anew) ++relayed.position.asked_anew;
   relayed_.wake_at(relayed.relay.next_deadline());
   if (relayed.mesh) relayed_.wake_at(relayed.mesh->next_deadline());
 }

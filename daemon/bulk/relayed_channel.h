@@ -27,6 +27,7 @@ struct TreePosition {
   std::set<std::string, std::less<>> children;  // those below whose parent this daemon is
   Time since{};                                 // that this parent has been the parent,
   bool is_parent_lost = false;  // and whether a hop to it has been lost since then, or could not be opened
+  int asked_anew = 0;           // how often it or the backup was, by this plan and over this hop, as it was silent
   std::uint8_t generation = 0;
   /// The daemons of all places, in the order of the plan; the place of this one, of its parent and its children.
   std::vector<std::string> places;

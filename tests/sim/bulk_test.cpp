@@ -553,6 +553,27 @@ TEST_F(Bulk, CarriesSeveralAtATime) {
   }
 }
 
+/// The turns of one come further apart than a parent may be silent before it is asked anew for the first time.
+TEST_F(Bulk, CarriesSeveralAtATimeOverASlowHop) {
+  begin_empty(25, Shape::line, 2);
+  PathProperties slow;
+  slow.bytes_per_second = 125'000;
+  sim().network().set_path(0, 1, slow);
+  for (const std::size_t host : {0u, 1u}) {
+    add(host, {.disk = std::make_shared<ContentDisk>(ContentDisk::Kind::hollow)});
+  }
+  await_group_view(members_, "g");
+  constexpr std::size_t kContents = 5;
+  for (std::size_t i = 0; i < kContents; ++i) bulk_[0]->offer("g", 1'000'000 + i, protocol::kChannelWeightMax);
+  await([&] { return members_[1]->channels().size() == kContents; }, 10s, "the offers");
+  await(
+      [&] {
+        const auto ids = members_[1]->channels().ids();
+        return std::all_of(ids.begin(), ids.end(), [&](const BulkChannelId& id) { return bulk_[1]->is_done(id); });
+      },
+      200s, "the contents");
+}
+
 TEST_F(Bulk, ADaemonMayStopWhileHopsAreOpened) {
   for (int wait = 0; wait < 12; ++wait) {
     begin(20, Shape::line, 3);
