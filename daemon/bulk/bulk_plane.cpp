@@ -575,9 +575,8 @@ void BulkPlane::handle_time(Time now) {
   relayed_.handle_time(now, [&](RelayedChannel& relayed) {
     if (relayed.mesh && now >= relayed.mesh->next_deadline()) relayed.mesh->tick(now);
     update_upstreams(now, relayed);
-    const ChannelRelay::Tally& tally = relayed.relay.tally();
-    const std::uint64_t useful = tally.received - tally.needless;
-    if (std::exchange(relayed.useful, useful) != useful) layers_.channels.note_coming(now, relayed.id);
+    const std::uint64_t news = relayed.relay.tally().news;
+    if (std::exchange(relayed.news, news) != news) layers_.channels.note_coming(now, relayed.id);
   });
   if (timers_.take_due(Timer::handshakes, now)) {
     std::vector<BulkConnection*> late;

@@ -67,7 +67,7 @@ struct RelayedChannel final : RelayOutput {
   ViewId planned_in;
   ChannelRelay::Tally counted;      // of what the relay has told
   std::uint64_t wrong_indexes = 0;  // that were logged
-  std::uint64_t useful = 0;         // symbols that had come when that was last looked at
+  std::uint64_t news = 0;           // of the tally, when that was last looked at
 };
 
 /// All of them: what memory their rings share, and when a relay has something to do.

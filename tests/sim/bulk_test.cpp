@@ -181,6 +181,26 @@ TEST_F(Bulk, AsksAHolderThatIsBackForWhatNobodyAboveGives) {
   await([&] { return late.is_done(id); }, 10s, "the content at the late member");
 }
 
+TEST_F(Bulk, OfWhichNothingNewComesIsGivenUpAfterAMinute) {
+  begin(26, Shape::line, 3);
+  PathProperties slow;
+  slow.bytes_per_second = 2'000'000;
+  sim().network().set_path(0, 1, slow);
+  sim().network().set_path(1, 2, slow);
+  const BulkChannelId id = offer(0, 12'000'000);
+  sim().run_for(2s);
+  members_[0]->kill();
+  const Time gone = sim().now();
+  for (const std::size_t i : {1u, 2u}) {
+    ASSERT_FALSE(has(i, id));
+    const auto ended = [&] { return members_[i]->channels().find(id)->ended; };
+    await([&] { return ended().has_value(); }, 200s, "the end");
+    EXPECT_EQ(ended(), protocol::BulkEnd::abandoned);
+  }
+  EXPECT_GE(sim().now() - gone, 60s);
+  EXPECT_LE(sim().now() - gone, 90s);
+}
+
 TEST_F(Bulk, ServesWhoComesLateWhereTheSourceIsGone) {
   begin(4, Shape::line, 3);
   const BulkChannelId id = offer(0, 2'000'000);

@@ -114,7 +114,8 @@ std::optional<bool> ChannelRelay::symbol_received(Time now, ConnectionId from, s
   if (upstream->second.is_source) note_live(symbol.block);
   if (symbol.block > blocks_seen_) is_whole_ = false;
   blocks_seen_ = std::max(blocks_seen_, symbol.block + 1);
-  if (told_ && told_->complete.contains(symbol.block)) ++tally_.needless;
+  const bool is_needless = told_ && told_->complete.contains(symbol.block);
+  if (is_needless) ++tally_.needless;
   if (upstream->second.is_source) miss_gap();
   if (remembers()) {
     symbol.former = note_received(now, {symbol.block, symbol.esi});
@@ -123,6 +124,7 @@ std::optional<bool> ChannelRelay::symbol_received(Time now, ConnectionId from, s
       may_come_twice(now);
     }
   }
+  if (!is_needless && !symbol.former) ++tally_.news;
   push(now, std::move(symbol));
   if (has_enough_news_) tell_needs(now, Telling::news);
   return std::nullopt;

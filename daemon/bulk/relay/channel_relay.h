@@ -216,6 +216,7 @@ class ChannelRelay {
     std::uint64_t overwritten = 0;  // symbols, of what some child lost: counted per child
     std::uint64_t needless = 0;     // that came though all here had their blocks
     std::uint64_t received = 0;     // symbols, of whatever stream
+    std::uint64_t news = 0;         // of these, that were asked for and had not come before, as far as that is known
     std::uint64_t of_peers = 0;     // of these, from peer senders,
     std::uint64_t duplicates = 0;   // that had come before, or of blocks that all here had
     std::uint64_t overtaken = 0;    // symbols that came along the tree when peers had given them

@@ -68,6 +68,7 @@ std::optional<bool> ChannelRelay::symbol_of_peer_received(Time now, ConnectionId
     grant_peers(now);
     return false;
   }
+  ++tally_.news;
   note_received(now, id);
   of_peers_below_ = std::max(of_peers_below_, symbol.block + 1);
   peer.window.note_useful();

@@ -252,6 +252,7 @@ void ChannelRelay::symbol_of_stream_received(ConnectionId from, std::uint8_t str
         holder->second.silent_at.reset();
       }
     }
+    ++tally_.news;
     own_bytes_ += symbol.bytes.size();
     child.own.push_back(std::move(symbol));
     return output_.may_send(id);
