@@ -169,11 +169,14 @@ std::set<std::string, std::less<>> ChannelMesh::wanted() const {
   return wanted;
 }
 
-void ChannelMesh::dial(MemberIndex peer) {
-  if (!may_give(peer) || is_avoided(peer)) return member_.lost(now_, peer);
+bool ChannelMesh::may_ask(MemberIndex peer) const {
+  if (!may_give(peer) || is_avoided(peer)) return false;
   const std::optional<ConnectionId> hop = peer_hop(peer);
-  if (hop && channel_.relay.is_upstream(*hop)) return member_.lost(now_, peer);
-  if (hop) return member_.connected(now_, peer);
+  return !hop || !channel_.relay.is_upstream(*hop);
+}
+
+void ChannelMesh::dial(MemberIndex peer) {
+  if (peer_hop(peer)) return member_.connected(now_, peer);
   if (!hops_.can_reach(places_[peer])) return member_.lost(now_, peer);
   dialled_[peer] = now_;
   hops_.look(now_);

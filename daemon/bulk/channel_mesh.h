@@ -97,6 +97,7 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   static constexpr Duration kAsk = 50ms;
 
   // mesh::MeshOutput
+  bool may_ask(MemberIndex peer) const override;
   void dial(MemberIndex peer) override;
   void close(MemberIndex) override {}
   void send(MemberIndex to, const mesh::Frame& frame) override;

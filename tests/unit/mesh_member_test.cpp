@@ -95,11 +95,13 @@ class Net {
   std::size_t bytes_told(MemberIndex member) const { return nodes_[member]->bytes; }
 
   std::map<MemberIndex, int> useless;
+  std::set<MemberIndex> not_to_be_asked;
 
  private:
   struct Node : MeshOutput {
     Node(Net& net_, MemberIndex self_, const MeshOptions& options)
         : net(net_), self(self_), content(self_), member(self_, *this, content, Random(self_ + 1), options) {}
+    bool may_ask(MemberIndex peer) const override { return net.not_to_be_asked.count(peer) == 0; }
     void dial(MemberIndex peer) override { net.dialled_.emplace_back(self, peer); }
     void close(MemberIndex peer) override {
       net.credit_.erase({self, peer});
@@ -235,6 +237,20 @@ TEST(MeshMember, GoesOnWithoutAPeerThatIsGone) {
     EXPECT_FALSE(net.at(child).receivers().has(3));
     EXPECT_EQ(net.content(child).first_incomplete(), 4u) << child;
   }
+}
+
+TEST(MeshMember, AsksNobodyWhoMayNotBeAskedThoughItGivesHimSomething) {
+  Net net(4, 2, 10);
+  net.not_to_be_asked = {2};
+  bool is_given = false;
+  for (int i = 0; i < 60; ++i) {
+    net.run(1s);
+    for (const MemberIndex child : std::vector<MemberIndex>{1, 3, 4}) {
+      EXPECT_FALSE(net.at(child).senders().has(2)) << child;
+      is_given = is_given || net.at(child).receivers().is_peer(2);
+    }
+  }
+  EXPECT_TRUE(is_given);
 }
 
 TEST(MeshMember, TakesNothingOfWhoItHasNotAsked) {

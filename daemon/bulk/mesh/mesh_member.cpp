@@ -139,7 +139,7 @@ void MeshMember::ask_candidates() {
   while (asks_left_ > 0 && tries_left_ > 0 && !candidates_.empty() && senders_.peers() < SenderSet::kPeersMax) {
     const MemberIndex member = candidates_.back();
     candidates_.pop_back();
-    if (senders_.has(member)) continue;
+    if (senders_.has(member) || !output_.may_ask(member)) continue;
     --asks_left_;
     --tries_left_;
     senders_.add_peer(member);

@@ -15,6 +15,8 @@ namespace spindled::mesh {
 class MeshOutput {
  public:
   virtual ~MeshOutput() = default;
+  /// Whether that member may be asked to send, whether or not there is a connection to it.
+  virtual bool may_ask(MemberIndex peer) const = 0;
   /// `MeshMember::connected` or `lost` is the answer; either may come at once.
   virtual void dial(MemberIndex peer) = 0;
   /// Not needed any more, by this member.

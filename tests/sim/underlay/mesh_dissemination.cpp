@@ -19,6 +19,7 @@ struct MeshDissemination::Node : mesh::MeshOutput {
         content(mesh_.code_, kBlocks, mesh_.settings_.source_symbols, self_),
         member(std::make_unique<mesh::MeshMember>(self_, *this, content, random, mesh_.settings_.member)) {}
 
+  bool may_ask(MemberIndex) const override { return true; }
   void dial(MemberIndex peer) override { mesh.dialled_.emplace_back(self, peer); }
   void close(MemberIndex peer) override {
     mesh.net_.close(self, peer);
