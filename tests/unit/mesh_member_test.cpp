@@ -47,6 +47,7 @@ class Content : public MeshContent {
     return holding;
   }
   SummaryTicket ticket() const override {
+    ++tickets_made;
     SummaryTicket ticket;
     for (const SymbolId each : had_) ticket.insert(each);
     return ticket;
@@ -56,6 +57,8 @@ class Content : public MeshContent {
     held_[symbol.block].push_back({symbol.esi, now});
     return true;
   }
+
+  mutable int tickets_made = 0;
 
  private:
   const MemberIndex self_;
@@ -215,6 +218,13 @@ TEST(MeshMember, HasNoMorePeersThanItMay) {
       EXPECT_LE(net.at(member).senders().peers(), SenderSet::kPeersMax);
   }
   EXPECT_EQ(net.at(0).senders().peers(), 0u) << "the root lacks nothing";
+}
+
+TEST(MeshMember, ComparesAllThatItIsToldOfInAnEpochWithOneTicket) {
+  Net net(12, 2, 10);
+  net.run(60s);
+  EXPECT_GE(net.content(3).tickets_made, 10);
+  EXPECT_LE(net.content(3).tickets_made, 13) << "an epoch takes 5 s";
 }
 
 TEST(MeshMember, StaysWithinItsBudget) {

@@ -465,14 +465,17 @@ TEST(SenderSet, PrefersWhoHasWhatItLacks) {
   Content same = content, other, complete;
   other.hold(0, 50, 100);
   complete.complete = 1;
+  const SenderSet::Begun here{senders.begun_symbols(), content.ticket()};
+  EXPECT_EQ(here.symbols, 50);
   const auto usefulness = [&](const Content& each) {
-    return senders.usefulness({1, true, each.holding(), each.ticket()});
+    return senders.usefulness({1, true, each.holding(), each.ticket()}, here);
   };
   EXPECT_EQ(usefulness(same), 0);
   EXPECT_GT(usefulness(other), 40);
   EXPECT_EQ(usefulness(complete), 50);
   // What a liar says costs no more time than there are blocks.
-  EXPECT_EQ(senders.usefulness({1, true, {{}, {{UINT32_MAX - 1, 5}}}, {}}), 0);
+  EXPECT_EQ(senders.usefulness({1, true, {{}, {{UINT32_MAX - 1, 5}}}, {}}, here), 0);
+  EXPECT_EQ(senders.usefulness({1, true, {{{0, UINT32_MAX}}, {}}, {}}, here), SenderSet::kUsefulEnough);
 }
 
 }  // namespace

@@ -13,7 +13,6 @@ constexpr std::uint32_t kEpochsPerEviction = 3;
 constexpr std::size_t kAskedPerEpoch = 3;
 constexpr std::size_t kTriesPerEpoch = 12;
 constexpr std::size_t kCandidatesMax = 32;
-constexpr double kUsefulEnough = 64;  // symbols
 // A credit that was saved up for longer is lost; a filter that has less than this would say little.
 constexpr double kCreditSeconds = 5;
 constexpr double kFilterBytesMin = 64;
@@ -86,7 +85,13 @@ void MeshMember::block_completed(Time now, std::uint32_t block) {
 
 // --- Who there is ---
 
-MemberSummary MeshMember::own_summary() { return {self_, takes_receivers(), content_.holding(), content_.ticket()}; }
+MemberSummary MeshMember::own_summary() { return {self_, takes_receivers(), content_.holding(), own_ticket()}; }
+
+const SummaryTicket& MeshMember::own_ticket() {
+  if (ticket_at_ != now_) ticket_ = content_.ticket();
+  ticket_at_ = now_;
+  return ticket_;
+}
 
 void MeshMember::distributed(std::uint32_t epoch, const Sample& sample) {
   disjoint_.begin_epoch([&](MemberIndex child) { return ransub_.descendants(child); });
@@ -104,10 +109,10 @@ void MeshMember::evict(bool has_candidates) {
 
 void MeshMember::take_candidates(const Sample& sample) {
   std::vector<std::pair<double, MemberIndex>> useful;
+  const SenderSet::Begun here{senders_.begun_symbols(), own_ticket()};
   for (const MemberSummary& each : sample.entries) {
     if (each.member == self_ || !each.takes_receivers || is_neighbour(each.member)) continue;
-    // Who has a lot is no better than who has enough: otherwise all would ask the same ones.
-    const double symbols = std::min(senders_.usefulness(each), kUsefulEnough);
+    const double symbols = senders_.usefulness(each, here);
     if (symbols >= 1) useful.emplace_back(symbols, each.member);
   }
   std::stable_sort(useful.begin(), useful.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

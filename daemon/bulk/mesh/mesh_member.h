@@ -97,6 +97,8 @@ class MeshMember : private RanSubOutput {
   void received(Time now, MemberIndex from, PeerLeave& frame);
 
   bool is_neighbour(MemberIndex member) const;
+  /// Made once in a turn.
+  const SummaryTicket& own_ticket();
   bool takes_receivers() const { return receivers_.has_room() && !source_waits_; }
   bool pass_on(SymbolId symbol);
   void take_candidates(const Sample& sample);
@@ -126,7 +128,9 @@ class MeshMember : private RanSubOutput {
   std::vector<MemberIndex> candidates_;
   std::size_t asks_left_ = 0;
   std::size_t tries_left_ = 0;
-  bool source_waits_ = false;  // for children to have room
+  bool source_waits_ = false;      // for children to have room
+  SummaryTicket ticket_;           // as of then
+  std::optional<Time> ticket_at_;  // nothing: not made yet
   // What may be told: grows by the budget, and is what filters have to fit into.
   double control_credit_ = 0;
   Time credited_at_{};

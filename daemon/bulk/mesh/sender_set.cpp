@@ -246,21 +246,30 @@ std::vector<MemberIndex> SenderSet::unanswered(Time before) const {
   return found;
 }
 
-double SenderSet::usefulness(const MemberSummary& candidate) const {
-  double begun_here = 0, begun_there = 0;
-  const std::uint32_t end = std::min(content_.blocks(), std::max(horizon(), candidate.holding.end()));
+double SenderSet::begun_symbols() const {
+  double symbols = 0;
+  for (std::uint32_t block = content_.first_incomplete(); block < content_.blocks(); ++block) {
+    if (!content_.is_complete(block)) symbols += static_cast<double>(content_.held(block).size());
+  }
+  return symbols;
+}
+
+double SenderSet::usefulness(const MemberSummary& candidate, const Begun& here) const {
   double sum = 0;
-  for (std::uint32_t block = content_.first_incomplete(); block < end; ++block) {
-    if (content_.is_complete(block)) continue;
-    begun_here += static_cast<double>(content_.held(block).size());
-    if (candidate.holding.is_complete(block)) sum += content_.lacking(block);
+  for (const BlockRun& run : candidate.holding.complete) {
+    const std::uint32_t end = std::min(run.end, content_.blocks());
+    for (std::uint32_t block = std::max(run.first, content_.first_incomplete()); block < end; ++block) {
+      if (sum >= kUsefulEnough) return kUsefulEnough;
+      if (!content_.is_complete(block)) sum += content_.lacking(block);
+    }
   }
+  double begun_there = 0;
   for (const BegunBlock& begun : candidate.holding.begun) {
-    if (begun.block < end && !content_.is_complete(begun.block)) begun_there += begun.held;
+    if (begun.block < content_.blocks() && !content_.is_complete(begun.block)) begun_there += begun.held;
   }
-  const double resemblance = content_.ticket().resemblance(candidate.ticket);
-  const double in_both = resemblance / (1 + resemblance) * (begun_here + begun_there);
-  return sum + std::max(0.0, begun_there - in_both);
+  const double resemblance = here.ticket.resemblance(candidate.ticket);
+  const double in_both = resemblance / (1 + resemblance) * (here.symbols + begun_there);
+  return std::min(sum + std::max(0.0, begun_there - in_both), kUsefulEnough);
 }
 
 }  // namespace spindled::mesh

@@ -20,6 +20,8 @@ class SenderSet {
   static constexpr std::size_t kPeersMax = 10;
   /// Each sender is told anew after so long.
   static constexpr Duration kInterval = 2500ms;
+  /// Who has more symbols of use than these is no better: otherwise all would ask the same ones.
+  static constexpr double kUsefulEnough = 64;
 
   enum class State : std::uint8_t { dialling, asked, sends };
 
@@ -54,8 +56,14 @@ class SenderSet {
   std::vector<MemberIndex> sending_since(Time before) const;
   /// Those that have been asked before then, and have not answered.
   std::vector<MemberIndex> unanswered(Time before) const;
-  /// How many symbols of use a member has, that holds this.
-  double usefulness(const MemberSummary& candidate) const;
+  /// What is here of blocks that are not complete. To make it takes time by all of these symbols.
+  struct Begun {
+    double symbols = 0;
+    SummaryTicket ticket;
+  };
+  double begun_symbols() const;
+  /// How many symbols of use a member has, that holds this; no more than `kUsefulEnough`. `here`: as of now.
+  double usefulness(const MemberSummary& candidate, const Begun& here) const;
 
   /// Useful symbols a second, of all.
   double rate() const;
