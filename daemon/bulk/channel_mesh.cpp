@@ -31,13 +31,13 @@ std::optional<mesh::Holding> holding_in(const mesh::Frame& frame) {
   return answer != nullptr && answer->is_accepted ? std::optional(answer->holding) : std::nullopt;
 }
 
-mesh::MeshOptions options_of(const RelayedChannel& channel) {
+mesh::MeshOptions options_of(const RelayedChannel& channel, Duration patience) {
   mesh::MeshOptions options;
   // Neighbours are near, and contents are not long: the paper's epochs of 5 s would see the end of most.
   options.ransub = {.epoch = 2s, .patience = 1s};
   options.symbol_bytes = channel.layout.symbol_bytes;
   options.tells_wants = false;
-  options.patience = 1s;
+  options.patience = patience;
   return options;
 }
 
@@ -53,7 +53,7 @@ ChannelMesh::ChannelMesh(Time now, RelayedChannel& channel, Hops hops, Random ra
       children_(channel.position.child_places),
       below_(channel.position.below_places),
       random_(random.split()),
-      member_(self_, *this, *this, random, options_of(channel)),
+      member_(self_, *this, *this, random, options_of(channel, kAnswer)),
       requests_(random_.split()),
       now_(now),
       check_at_(now) {
@@ -77,6 +77,7 @@ void ChannelMesh::frame_received(Time now, std::string_view from, std::uint8_t g
   const std::optional<MemberIndex> member = member_of(from);
   // By another plan its members are others.
   if (!member || generation != generation_) return;
+  unanswered_.erase(*member);
   auto* wants = std::get_if<mesh::Wants>(&frame);
   if ((wants != nullptr || std::holds_alternative<mesh::PeerRequest>(frame)) && is_tree_neighbour(*member)) return;
   if (wants != nullptr) {
@@ -197,6 +198,19 @@ void ChannelMesh::give_up_dialled(Time now) {
   }
 }
 
+void ChannelMesh::tick_member(Time now) {
+  for (const MemberIndex silent : member_.senders().unanswered(now - kAnswer)) {
+    ++unanswered_[silent].times;
+    unanswered_[silent].last = now;
+  }
+  member_.tick(now);
+}
+
+bool ChannelMesh::is_mute(Time now, MemberIndex member) const {
+  const auto found = unanswered_.find(member);
+  return found != unanswered_.end() && found->second.times > 1 && now - found->second.last < kNotReached;
+}
+
 std::vector<MemberIndex> ChannelMesh::others(Time now) {
   std::vector<MemberIndex> found;
   const std::size_t peers = member_.senders().peers();
@@ -205,6 +219,7 @@ std::vector<MemberIndex> ChannelMesh::others(Time now) {
     if (peers + found.size() >= mesh::SenderSet::kPeersMax) break;
     const auto member = static_cast<MemberIndex>(random_.below(places_.size()));
     if (!may_give(member) || member_.senders().has(member) || not_reached_.contains(member)) continue;
+    if (is_mute(now, member)) continue;
     if (std::find(found.begin(), found.end(), member) != found.end()) continue;
     if (hops_.is_neighbour(places_[member]) || !hops_.can_reach(places_[member])) continue;
     // Who refuses has enough, and is not asked each second.
@@ -226,7 +241,7 @@ void ChannelMesh::send(MemberIndex to, const mesh::Frame& frame) {
 
 void ChannelMesh::tick(Time now) {
   now_ = now;
-  if (now >= member_.next_deadline()) member_.tick(now);
+  if (now >= member_.next_deadline()) tick_member(now);
   if (now >= check_at_) check(now);
   if (now >= ask_at_) ask_for_blocks(now);
   settle(now);
@@ -236,7 +251,7 @@ Time ChannelMesh::next_deadline() const { return std::min({member_.next_deadline
 
 void ChannelMesh::check(Time now) {
   check_at_ = now + kCheck;
-  member_.tick(now);
+  tick_member(now);
   for (const ChannelRelay::ChildInfo& child : channel_.relay.children(now)) {
     const std::optional<MemberIndex> member = child.is_peer ? member_of(child.daemon) : std::nullopt;
     if (!member) continue;
@@ -254,7 +269,7 @@ void ChannelMesh::check(Time now) {
     if (is_suspect) channel_.suspects.insert(places_[member]);
     if (is_suspect || is_done) {
       member_.leave_sender(now, member);
-    } else if (may_give(member) && hops_.is_neighbour(places_[member])) {
+    } else if (may_give(member) && hops_.is_neighbour(places_[member]) && !is_mute(now, member)) {
       candidates.push_back(member);
     }
   }

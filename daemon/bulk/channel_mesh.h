@@ -81,6 +81,9 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   static constexpr Duration kNotReached = 30s;
   /// One that is no neighbour, and does not send by then, may be asked again.
   static constexpr Duration kRefused = 5s;
+  /// Who has been asked and has not answered for so long is not waited for, as it may follow another plan. Who has said
+  /// nothing at all when that was so for the second time may have no mesh, and is asked again after `kNotReached`.
+  static constexpr Duration kAnswer = 1s;
   /// How often neighbours are asked, and senders weighed.
   static constexpr Duration kCheck = 1s;
   /// A sender is left where what it gives is of no use (PeerWindow), once it has sent for so long: its parent and ours
@@ -121,6 +124,9 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   /// Whether it may give something: what those below this daemon have came through it.
   bool may_give(MemberIndex member) const;
   void give_up_dialled(Time now);
+  /// Has the member do what is due, and remembers whom it gives up.
+  void tick_member(Time now);
+  bool is_mute(Time now, MemberIndex member) const;
   /// Those of no link that are to be asked.
   std::vector<MemberIndex> others(Time now);
   void check(Time now);
@@ -157,7 +163,12 @@ class ChannelMesh final : private mesh::MeshOutput, private mesh::MeshContent {
   Time ask_at_ = kNever;
   std::map<MemberIndex, Time> dialled_;      // members that a hop is waited for to, since then
   std::map<MemberIndex, Time> not_reached_;  // members that are not asked until then
-  std::set<MemberIndex> left_;               // as they were of no use
+  struct Unanswered {
+    std::uint32_t times = 0;
+    Time last{};
+  };
+  std::map<MemberIndex, Unanswered> unanswered_;  // requests, to those of whom nothing has been heard
+  std::set<MemberIndex> left_;                    // as they were of no use
   struct Probe {
     MemberIndex member = 0;
     Time since{};

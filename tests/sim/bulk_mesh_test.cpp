@@ -434,5 +434,28 @@ TEST_F(BulkMesh, ADaemonThatHasItOffHasTheTree) {
   EXPECT_GT(of_peers(), 500u);
 }
 
+/// Nor are they given different symbols, as nobody gives them the others.
+TEST_F(BulkMesh, WhoHasNoNeighbourThatTakesPartHasTheTree) {
+  begin(20, 3, true, true, slow_source(3, kRate / 4), Shape::full);
+  sim().host(2).crash();
+  sim().host(2).config().bulk.mesh = false;
+  sim().host(2).start();
+  add(2);
+  sim().run_for(5s);
+  id_ = offer(kBytes / 4);
+  spindle::admin::Request request;
+  request.mutable_bulk();
+  int looks = 0, meshed = 0;
+  while (!all_have(id_, {2})) {
+    sim().run_for(500ms);
+    const spindle::admin::BulkReply root = ask_admin(sim(), 0, request).bulk();
+    for (const spindle::admin::BulkChild& child : root.channels(0).children()) meshed += child.meshed() ? 1 : 0;
+    ASSERT_LE(++looks, 200);
+  }
+  RecordProperty("meshed", meshed);
+  EXPECT_GT(looks, 20);
+  EXPECT_LE(meshed, looks / 4);
+}
+
 }  // namespace
 }  // namespace spindled::sim
