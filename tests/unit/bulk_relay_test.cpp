@@ -977,6 +977,26 @@ TEST(ChannelRelayPeers, WhoGaveAPartOfABlockThatWasThrownAwayIsSuspect) {
   EXPECT_FALSE(relay.is_suspect(other)) << "it gave nothing of that block";
 }
 
+TEST(ChannelRelayPeers, WhoGaveAPartOfALastBlockThatWasThrownAwayIsSuspect) {
+  Triangle with(4, 4, 0);
+  ChannelRelay& relay = with.net.relay(with.a);
+  relay.set_blocks(16, 5);
+  const ConnectionId liar{77}, client{79};
+  relay.add_peer_sender(with.net.now(), liar);
+  relay.add_child(with.net.now(), client, "");
+  spindle::bulk::Need need;
+  for (std::uint32_t esi = 0; esi < 5; ++esi) {
+    EXPECT_FALSE(relay.is_suspect(liar));
+    need.begun = {{15, esi + 1}};
+    relay.symbol_received(with.net.now(), liar, 0, RelayNet::symbol(15, esi));
+    relay.need_received(with.net.now() + 10ms * (esi + 1), client, need);
+  }
+  need.begun.clear();
+  need.lost = true;
+  relay.need_received(with.net.now() + 100ms, client, need);
+  EXPECT_TRUE(relay.is_suspect(liar));
+}
+
 // Of these the tree has brought nothing yet.
 TEST(ChannelRelayPeers, WhatTheyGaveAndWasThrownAwayIsGivenByOthers) {
   Triangle with(4, 4, 0);

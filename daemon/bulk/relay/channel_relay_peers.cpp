@@ -156,7 +156,7 @@ void ChannelRelay::note_wrong_blocks(const Child& child, const Need& need) {
   for (const Need::Begun& before : child.need.begun) {
     const bool is_gone = !need.complete.contains(before.block) && need.held_of(before.block) == 0;
     // Less than a block has been there before it could be checked.
-    if (!is_gone || received_.of(before.block).size() < symbols_of_block_) continue;
+    if (!is_gone || received_.of(before.block).size() < symbols_of(before.block)) continue;
     for (auto& [id, peer] : peers_) peer.is_suspect = peer.is_suspect || peer.blocks.contains(before.block);
     received_.forget(before.block);
   }
