@@ -114,13 +114,29 @@ TEST(PeerWindow, WhatATrialOwesCountsForAWhile) {
 
 TEST(PeerTrials, AreAPartOfWhatComes) {
   PeerTrials trials;
+  const Time now{1h};
   const std::uint64_t all = trials.symbols();
   EXPECT_GT(all, 0U);
   for (std::uint64_t i = 0; i < 2 * all; ++i) trials.note_useless();
   EXPECT_EQ(trials.symbols(), 0U);
-  for (int i = 0; i < 101; ++i) trials.note_useful();
+  for (int i = 0; i < 101; ++i) trials.note_useful(now);
   EXPECT_EQ(trials.symbols(), 5U);
-  for (int i = 0; i < 10'000; ++i) trials.note_useful();
+  for (int i = 0; i < 10'000; ++i) trials.note_useful(now);
+  EXPECT_EQ(trials.symbols(), all) << "what was not spent is not saved";
+}
+
+TEST(PeerTrials, AreAFewWhereNothingOfUseComes) {
+  PeerTrials trials;
+  Time now{1h};
+  trials.note_useful(now);
+  const std::uint64_t all = trials.symbols();
+  for (std::uint64_t i = 0; i < 2 * all; ++i) trials.note_useless();
+  trials.handle_time(now += PeerTrials::kStill - 1ms);
+  EXPECT_EQ(trials.symbols(), 0U);
+  trials.handle_time(now += 1ms);
+  trials.handle_time(now);
+  EXPECT_EQ(trials.symbols(), PeerWindow::kLeast);
+  for (std::uint64_t i = 0; i < all; ++i) trials.handle_time(now += PeerTrials::kStill);
   EXPECT_EQ(trials.symbols(), all) << "what was not spent is not saved";
 }
 

@@ -347,6 +347,7 @@ class PassedOver : public testing::Test, protected RelayOutput {
   static constexpr Time kNow{1h};
   static constexpr ConnectionId kSource{1}, kChild{2}, kLate{3};
   BlockSet told_;
+  std::map<ConnectionId, std::uint64_t> granted_;
   const spindle::test::Sha256 sha256_;
   ChannelRelay relay_;
 
@@ -355,7 +356,7 @@ class PassedOver : public testing::Test, protected RelayOutput {
   void send_need(ConnectionId to, std::uint8_t, const spindle::bulk::Need& need) override {
     if (to == kSource) told_ = need.complete;
   }
-  void send_grant(ConnectionId, std::uint8_t, std::uint64_t) override {}
+  void send_grant(ConnectionId to, std::uint8_t, std::uint64_t symbols) override { granted_[to] += symbols; }
   void send_release(ConnectionId, std::uint8_t) override {}
   void ask_index(ConnectionId) override {}
 };
@@ -550,6 +551,36 @@ TEST_F(PassedOver, AParentFromWhichOnlyHashesAreLackingIsSilentAllTheSame) {
       EXPECT_GT(*since, kNow + 1s);
     }
   }
+}
+
+/// They may have what nobody else gives.
+TEST_F(PassedOver, PeersThatWereOfNoUseAreTriedWhereNothingComesOfOthers) {
+  ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
+  relay.set_blocks(12);
+  relay.add_child(kNow, kChild, "");
+  relay.add_upstream(kNow, kSource, false);
+  relay.need_received(kNow, kChild, need_of(0));
+  std::set<ConnectionId> peers;
+  for (std::uint64_t i = 0; i < 20; ++i) peers.insert(ConnectionId{31 + i});
+  for (const ConnectionId peer : peers) relay.add_peer_sender(kNow, peer);
+  const auto granted = [&] {
+    std::uint64_t sum = 0;
+    for (const ConnectionId peer : peers) sum += granted_[peer];
+    return sum;
+  };
+  // What there is not.
+  const auto give = [&](Time now) {
+    for (const ConnectionId peer : peers) {
+      for (; granted_[peer] > 0; --granted_[peer]) {
+        relay.symbol_received(now, peer, 0, RelayNet::symbol(99, 0));
+      }
+    }
+  };
+  while (granted() > 0) give(kNow);
+  relay.handle_time(kNow + 500ms);
+  EXPECT_EQ(granted(), 0u);
+  relay.handle_time(kNow + 1500ms);
+  EXPECT_GT(granted(), 0u);
 }
 
 /// What it lacks of it comes to it, and no more than that is asked for above.

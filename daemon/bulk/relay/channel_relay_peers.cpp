@@ -22,6 +22,7 @@ using spindle::bulk::Need;
 
 void ChannelRelay::add_peer_sender(Time now, ConnectionId id) {
   if (is_upstream(id) || !peers_.try_emplace(id).second) return;
+  if (peers_.size() == 1) trials_.begin(now);
   may_come_twice(now);
   output_.send_need(id, kLiveStream, need_of_peers(need()));
   tell_needs(now, Telling::news);
@@ -94,6 +95,7 @@ void ChannelRelay::note_useless(Peer& peer) {
 }
 
 void ChannelRelay::grant_peers(Time now) {
+  trials_.handle_time(now);
   const std::uint64_t most = std::max<std::uint64_t>(ring_.capacity() / kPeerWindowPart, 1);
   // Those here are not to lose what comes along the tree for what comes of peers.
   const std::uint64_t ahead = ring_.end() - std::min(consumed(now), ring_.end());
@@ -225,7 +227,7 @@ void ChannelRelay::set_asked_of_peers(Time now, BlockSet blocks) {
 std::optional<std::uint64_t> ChannelRelay::note_received(Time now, mesh::SymbolId symbol) {
   const std::optional<std::uint64_t> former = received_.add(now, symbol, ring_.end());
   if (former) return former;
-  trials_.note_useful();
+  trials_.note_useful(now);
   if (received_.of(symbol.block).size() == symbols_of(symbol.block) + kSpareSymbols) has_enough_news_ = true;
   return std::nullopt;
 }

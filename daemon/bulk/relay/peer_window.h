@@ -10,13 +10,26 @@
 namespace spindled {
 
 /// What the trials of all peer senders of a channel may cost: so many symbols at once, and that part of what comes.
+/// Where nothing comes that was lacking, as where the tree stands still, there is a trial in each `kStill`.
 class PeerTrials {
  public:
   static constexpr double kSymbols = 16;
   static constexpr double kPart = 0.05;
+  static constexpr double kTrial = 2;
+  static constexpr Duration kStill = 1s;
 
+  /// There are peers from now on.
+  void begin(Time now) { still_since_ = now; }
+  void handle_time(Time now) {
+    if (now - still_since_ < kStill) return;
+    left_ = std::min(left_ + kTrial, kSymbols);
+    still_since_ = now;
+  }
   /// A symbol has come that was lacking, of whomever,
-  void note_useful() { left_ = std::min(left_ + kPart, kSymbols); }
+  void note_useful(Time now) {
+    left_ = std::min(left_ + kPart, kSymbols);
+    still_since_ = now;
+  }
   /// or one of a peer that was not.
   void note_useless() { left_ = std::max(left_ - 1, 0.0); }
   /// How many may be under way.
@@ -24,6 +37,7 @@ class PeerTrials {
 
  private:
   double left_ = kSymbols;
+  Time still_since_{};  // or since there was more for that
 };
 
 /// The window of one peer sender: the symbols that it may owe. It grows by two with each that was of use, until the
