@@ -179,7 +179,6 @@ std::error_code RequestWriter::write_send(Service service, const Groups& groups,
     if (!windows_.has_room(send.handle)) return Errc::would_block;
     windows_.sent(send.handle, flow_bytes(payload.size()));
   }
-  if (out_.is_holding()) note_held(groups);
   send.service = static_cast<std::uint8_t>(service);
   send.self_discard = options.self_discard;
   send.has_headers = has_headers;
@@ -342,21 +341,11 @@ std::error_code RequestWriter::flush_ok(const FlushRequest& request) {
   if (request.number == 0 || request.number > last_asked_) return Errc::bad_argument;
   if (!awaits_flush(request)) return {};
   const auto asked = asked_.find(request.group);
-  std::vector<std::uint8_t> frame;
-  write_flush(frame, ClientFrame::flush_ok, {asked->second.daemons_number, request.group});
-  // It is told that what was sent to the group so far is all: what waits may be of this view, and is to come before.
-  const bool waits = parting_ || held_.contains(request.group);
-  waits ? out_.append(frame) : out_.append_ahead(frame);
+  write_flush(out_.bytes(), ClientFrame::flush_ok, {asked->second.daemons_number, request.group});
+  out_.note_frame(ClientFrame::flush_ok);
   flushed_.insert(request.group);
   asked_.erase(asked);
   return {};
-}
-
-void RequestWriter::note_held(const Groups& groups) {
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const auto joined = groups_.find(groups[i]);
-    if (joined != groups_.end() && (joined->second & kSynchronousBit) != 0) held_.emplace(groups[i]);
-  }
 }
 
 bool RequestWriter::awaits_flush(const FlushRequest& request) const {
@@ -600,7 +589,6 @@ std::vector<std::uint64_t> RequestWriter::start_anew(bool hold) {
   taken_for_good_ = false;
   asked_.clear();
   flushed_.clear();
-  held_.clear();
   leaving_.clear();
   pending_channels_.clear();
   pending_feeds_.clear();

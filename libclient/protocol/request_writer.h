@@ -149,10 +149,7 @@ class RequestWriter {
   /// A new session begins: its groups are joined again, and, with `hold`, what follows waits for `release`. Gives the
   /// messages that the former session may have let in, or not; what it cannot have got is sent in the new one.
   std::vector<std::uint64_t> start_anew(bool hold);
-  void release() {
-    out_.release();
-    held_.clear();
-  }
+  void release() { out_.release(); }
   /// Messages that former sessions were sent: what became of them is known, or never will be.
   std::uint64_t former() const { return former_; }
   /// The daemon goes: what is accepted from here on waits for the next session. Asks whether all that was sent before
@@ -191,7 +188,6 @@ class RequestWriter {
   std::error_code write_send(Service service, const Groups& groups, const Payload& payload, const SendOptions& options,
                              bool has_headers);
   void append_chunks(const Payload& payload);
-  void note_held(const Groups& groups);
   void write_definition(const Define& define);
   void write_request(ClientFrame type, std::uint32_t number, std::string_view group, std::uint8_t flags = 0);
   void write_flow_request_frame(const FlowRequest& request);
@@ -243,7 +239,6 @@ class RequestWriter {
   std::map<std::string, AskedToFlush, std::less<>> asked_;  // requests to flush groups that are not answered
   std::uint64_t last_asked_ = 0;                            // the number of the last one
   std::set<std::string, std::less<>> flushed_;              // groups where one is answered, and the view is to come
-  std::set<std::string, std::less<>> held_;                 // synchronous groups for which messages wait for `release`
 
   struct Parting {
     std::uint32_t request = 0;   // a `confirm`

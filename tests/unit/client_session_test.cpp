@@ -443,38 +443,6 @@ TEST_F(ClientSessionTest, WaitsNoMoreForAGroupThatIsLeft) {
   EXPECT_TRUE(session_->reader().take_seen_views().empty()) << "nobody looks for them any more";
 }
 
-// Who is asked to flush a group does not have its members wait for the end of the former session.
-TEST_F(ClientSessionTest, AnswersAFlushRequestFromBehindAFence) {
-  begin();
-  ASSERT_FALSE(session_->join("news"));
-  ASSERT_FALSE(session_->join("jobs", true));
-  deliver_frame([](Bytes& out) { write_reply(out, {1, 0}); });
-  view_of({"#me#a", "#peer#b"}, {"#me#a"});
-  close(Errc::daemon_stopping, 0);
-  ASSERT_EQ(move(), 1u);
-  welcome("#me#b");
-  ASSERT_TRUE(session_->is_fenced());
-  const auto view_of_jobs = [&] {
-    GroupViewFrame view{"jobs", {1, "b", 2, ++position_}};
-    view.members = {"#me#b"};
-    deliver_frame([&](Bytes& out) { write_view(out, view); });
-  };
-  view_of_jobs();
-  EXPECT_THAT(said(), ElementsAre("join", "join"));
-  send("to others");
-  deliver_frame([](Bytes& out) { write_flush(out, ClientFrame::flush_request, {3, "jobs"}); });
-  ASSERT_FALSE(session_->flush_ok({"jobs", 1}));
-  EXPECT_THAT(said(), ElementsAre("frame 12"));
-  EXPECT_EQ(session_->multicast(Service::agreed, "jobs", "early"), Errc::flushing);
-  view_of_jobs();
-  ASSERT_FALSE(session_->multicast(Service::agreed, Groups({"news", "jobs"}), "of this view"));
-  deliver_frame([](Bytes& out) { write_flush(out, ClientFrame::flush_request, {4, "jobs"}); });
-  ASSERT_FALSE(session_->flush_ok({"jobs", 2}));
-  EXPECT_THAT(said(), IsEmpty()) << "it says that all of this view was sent";
-  view_of({"#me#b", "#peer#b"}, {}, {"#me#a"});
-  EXPECT_THAT(said(), ElementsAre("define", "to others", "define", "of this view", "frame 12"));
-}
-
 // What waits for the end of a former session has not been sent, and the daemon says nothing of it.
 TEST_F(ClientSessionTest, BehindAFenceHoldsOn) {
   begin();

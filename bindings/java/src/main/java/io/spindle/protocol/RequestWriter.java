@@ -68,7 +68,6 @@ public final class RequestWriter {
   private final Map<Name, AskedToFlush> asked = new HashMap<>(); // requests to flush groups that are not answered
   private long lastAsked;
   private final Set<Name> flushed = new HashSet<>(); // groups where one is answered, and the view is to come
-  private final Set<Name> held = new HashSet<>(); // synchronous groups for which messages wait for `release`
   private Parting parting; // of this session, or null
 
   private long accepted; // messages
@@ -195,9 +194,6 @@ public final class RequestWriter {
         return Code.WOULD_BLOCK;
       }
       windows.sent(handle, flowBytes);
-    }
-    if (out.isHolding()) {
-      noteHeld(groups);
     }
     accepted++;
     if (returns && isIndependent) {
@@ -393,29 +389,15 @@ public final class RequestWriter {
     if (open == null || open.number != request.number()) {
       return null;
     }
-    // It is told that what was sent to the group so far is all: what waits may be of this view, and is to come before.
-    boolean waits = parting != null || held.contains(request.group());
-    Output to = waits ? out.out() : new Output();
+    Output to = out.out();
     int head = to.beginFrame(Frames.FLUSH_OK);
     to.varint(open.daemonsNumber);
     to.name(request.group());
     to.endFrame(head);
-    if (waits) {
-      out.noteFrame(Frames.FLUSH_OK);
-    } else {
-      appendAhead(to);
-    }
+    out.noteFrame(Frames.FLUSH_OK);
     flushed.add(request.group());
     asked.remove(request.group());
     return null;
-  }
-
-  private void noteHeld(Destinations destinations) {
-    for (Name name : destinations.names()) {
-      if ((groups.getOrDefault(name, 0) & Frames.SYNCHRONOUS_BIT) != 0) {
-        held.add(name);
-      }
-    }
   }
 
   /** Whether nothing may be sent to one of the groups before its next view. */
@@ -821,7 +803,6 @@ public final class RequestWriter {
     isTakenForGood = false;
     asked.clear();
     flushed.clear();
-    held.clear();
     leaving.clear();
     pendingFeeds.clear();
     pendingChannels.clear();
@@ -888,7 +869,6 @@ public final class RequestWriter {
 
   void release() {
     out.release();
-    held.clear();
   }
 
   /** Messages that former sessions were sent: what became of them is known, or never will be. */
