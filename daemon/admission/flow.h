@@ -119,7 +119,7 @@ class Flow {
     // What follows from these for a packet of this flow, reckoned once in a turn.
     Time reckoned_at = kNever;  // kNever: not since any of the above changed
     double price = 0;           // dollars
-    double savings = 0;         // packets that a flow can have saved at that price
+    double savings = 0;         // packets that a flow can have saved at that price; 0: to be reckoned
     std::uint64_t priced_parts = 0;
     Time parts_since{};  // of the price
   } way;

@@ -14,14 +14,6 @@ using spindle::TlsPort;
 using spindle::TlsRole;
 using spindle::TlsSide;
 
-/// `key` names the file in the configuration.
-Result<std::string> read_file(std::string_view key, const std::string& path) {
-  std::string error;
-  std::optional<std::string> text = spindle::read_certificate_file(path, error);
-  if (!text) return fail(Errc::bad_configuration, fmt::format("{} = \"{}\": {}", key, path, error));
-  return std::move(*text);
-}
-
 /// The certificate is to say what the configuration says.
 std::string find_mismatch(const DaemonConfig& config, const CertificateName& own) {
   if (own.kind != CertificateName::Kind::daemon) {
@@ -42,23 +34,16 @@ std::string find_mismatch(const DaemonConfig& config, const CertificateName& own
 
 Result<Protection> load_protection(const DaemonConfig& config, spindle::WallTime now) {
   if (config.tls.bundle.empty()) return Protection();
-  const Result<std::string> bundle = read_file("tls.bundle", config.tls.bundle);
-  if (!bundle) return tl::unexpected(bundle.error());
-  std::string lists;
-  if (!config.tls.revocation_lists.empty()) {
-    Result<std::string> read = read_file("tls.revocation_lists", config.tls.revocation_lists);
-    if (!read) return tl::unexpected(read.error());
-    // One that is being written, or found no room: without lists nobody would be revoked.
-    if (read->empty()) {
-      return fail(Errc::bad_configuration,
-                  fmt::format("tls.revocation_lists: {} is empty", config.tls.revocation_lists));
-    }
-    lists = std::move(*read);
-  }
   std::string wrong;
+  const std::optional<std::string> bundle = spindle::read_certificate_file(config.tls.bundle, wrong);
+  if (!bundle) {
+    return fail(Errc::bad_configuration, fmt::format("tls.bundle = \"{}\": {}", config.tls.bundle, wrong));
+  }
+  const std::optional<std::string> lists = spindle::read_revocation_lists(config.tls.revocation_lists, wrong);
+  if (!lists) return fail(Errc::bad_configuration, "tls.revocation_lists: " + wrong);
   const auto make = [&](TlsPort port, TlsSide side, bool requires_certificate = true) {
     const TlsRole role{port, side, requires_certificate};
-    return wrong.empty() ? TlsContext::make(role, *bundle, lists, now, wrong) : nullptr;
+    return wrong.empty() ? TlsContext::make(role, *bundle, *lists, now, wrong) : nullptr;
   };
   Protection protection;
   protection.accepted_link = make(TlsPort::link, TlsSide::accepting);

@@ -12,12 +12,6 @@ namespace spindle {
 
 namespace {
 
-std::optional<std::string> read_file(const std::string& path, std::string& text) {
-  std::optional<std::string> contents = read_certificate_file(path, text);
-  if (!contents) text = path + ": " + text;
-  return contents;
-}
-
 /// What the program says, or else the environment; empty where neither does.
 std::string said_or_in_environment(const std::string& said, const char* variable) {
   const char* const value = said.empty() ? std::getenv(variable) : nullptr;
@@ -34,23 +28,18 @@ std::unique_ptr<ByteStream> make_protected_stream(int socket, const ConnectOptio
         kTlsBundleVariable;
     return nullptr;
   }
-  const std::optional<std::string> bundle = read_file(path, text);
-  if (!bundle) return nullptr;
-  std::string lists;
-  const std::string lists_path = said_or_in_environment(options.tls_revocation_lists, kRevocationListsVariable);
-  if (!lists_path.empty()) {
-    std::optional<std::string> read = read_file(lists_path, text);
-    if (!read) return nullptr;
-    if (read->empty()) {
-      text = lists_path + ": the file is empty";
-      return nullptr;
-    }
-    lists = std::move(*read);
+  const std::optional<std::string> bundle = read_certificate_file(path, text);
+  if (!bundle) {
+    text.insert(0, path + ": ");
+    return nullptr;
   }
+  const std::optional<std::string> lists =
+      read_revocation_lists(said_or_in_environment(options.tls_revocation_lists, kRevocationListsVariable), text);
+  if (!lists) return nullptr;
   const WallTime now = wall_time();
   std::string wrong;
   std::shared_ptr<const TlsContext> context =
-      TlsContext::make(TlsRole{TlsPort::client, TlsSide::dialling}, *bundle, lists, now, wrong);
+      TlsContext::make(TlsRole{TlsPort::client, TlsSide::dialling}, *bundle, *lists, now, wrong);
   if (context == nullptr) {
     text = path + ": " + wrong;
     return nullptr;

@@ -29,4 +29,12 @@ std::optional<std::string> read_certificate_file(const std::string& path, std::s
   return std::nullopt;
 }
 
+std::optional<std::string> read_revocation_lists(const std::string& path, std::string& error) {
+  if (path.empty()) return std::string();
+  std::optional<std::string> text = read_certificate_file(path, error);
+  if (text && !text->empty()) return text;
+  error = text ? path + " is empty" : path + ": " + error;
+  return std::nullopt;
+}
+
 }  // namespace spindle

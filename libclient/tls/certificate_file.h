@@ -10,4 +10,8 @@ namespace spindle {
 /// cannot be read, or is larger than such a file can be (16 MiB).
 std::optional<std::string> read_certificate_file(const std::string& path, std::string& error);
 
+/// The same of lists of revoked certificates, with the path in `error`; empty where `path` is. A file without a byte is
+/// none, as a copy leaves it that found no room: without lists nobody would be revoked.
+std::optional<std::string> read_revocation_lists(const std::string& path, std::string& error);
+
 }  // namespace spindle

@@ -153,6 +153,8 @@ TEST_F(AdminTls, SpmonitorRefusesADaemonWhoseCertificateIsRevoked) {
       identities_.file("revoked.crl", identities_.authority().revoke({serial}, Identities::tomorrow()));
   expect_refused(anna, {"--revocation-lists", list, "status"}, "revoked");
   expect_refused(anna, {"--revocation-lists", "/no/such/file", "status"}, "/no/such/file: No such file");
+  const std::string empty = identities_.file("empty.crl", "");
+  expect_refused(anna, {"--revocation-lists", empty, "status"}, empty + " is empty");
   expect_done(anna, {"status"}, "alpha");
 }
 

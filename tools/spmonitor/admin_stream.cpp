@@ -68,9 +68,8 @@ Result<AdminStream> open_by_tls(const Target& target, spindle::Deadline deadline
   std::string wrong;
   const std::optional<std::string> bundle = spindle::read_certificate_file(target.bundle, wrong);
   if (!bundle) return fail(fmt::format("{}: {}", target.bundle, wrong));
-  const std::optional<std::string> lists =
-      target.revocation_lists.empty() ? std::string() : spindle::read_certificate_file(target.revocation_lists, wrong);
-  if (!lists) return fail(fmt::format("{}: {}", target.revocation_lists, wrong));
+  const std::optional<std::string> lists = spindle::read_revocation_lists(target.revocation_lists, wrong);
+  if (!lists) return fail(wrong);
   const spindle::WallTime now = spindle::wall_time();
   const spindle::TlsRole role{spindle::TlsPort::admin, spindle::TlsSide::dialling};
   std::shared_ptr<const spindle::TlsContext> context = spindle::TlsContext::make(role, *bundle, *lists, now, wrong);

@@ -132,6 +132,8 @@ final class TlsTest {
     pki(folder, "revoke", "trading.ca", "a.pem");
     Path list = folder.resolve("trading.crl");
     assertEquals(Code.TLS_FAILED, refusal(options("feed.pem").withTlsRevocationLists(list)));
+    Path empty = Files.createFile(folder.resolve("empty.crl"));
+    assertEquals(Code.TLS_FAILED, refusal(options("feed.pem").withTlsRevocationLists(empty)));
     Spindle.connect(options("feed.pem")).close();
   }
 

@@ -63,7 +63,11 @@ final class TlsContext {
     List<X509CRL> lists = new ArrayList<>(bundle.revocationLists);
     Path listsPath = saidOrInEnvironment(options.tlsRevocationLists(), "SPINDLE_REVOCATION_LISTS");
     if (listsPath != null) {
-      lists.addAll(TlsBundle.read(listsPath).revocationLists);
+      List<X509CRL> read = TlsBundle.read(listsPath).revocationLists;
+      if (read.isEmpty()) { // such as one that is being copied: without lists nobody would be revoked
+        throw new Link.ProtectionFailed(listsPath + ": there are no lists of revoked certificates in it");
+      }
+      lists.addAll(read);
     }
     try {
       return make(bundle, lists);
