@@ -40,6 +40,13 @@ ProcessOptions options_for(const Daemon& daemon, const Descriptor& input) {
   return options;
 }
 
+/// What is typed and what is shown is at the terminal.
+ProcessOptions options_at(const Daemon& daemon, const Ends& terminal) {
+  ProcessOptions options = options_for(daemon, terminal.theirs);
+  options.output = terminal.theirs.get();
+  return options;
+}
+
 void type(const Descriptor& descriptor, std::string_view text) {
   ASSERT_EQ(::write(descriptor.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
 }
@@ -80,9 +87,7 @@ TEST(SpuserPrompt, WhatOthersSendDoesNothingToTheTerminal) {
   Daemon daemon({});
   Connection other = daemon.connect("other");
   const Ends terminal = make_terminal();
-  ProcessOptions options = options_for(daemon, terminal.theirs);
-  options.output = terminal.theirs.get();
-  Process spuser(SPUSER_PATH, options);
+  Process spuser(SPUSER_PATH, options_at(daemon, terminal));
   const std::string shown = wait_for(terminal.ours, {}, "> ");
   ASSERT_FALSE(other.multicast(Service::agreed, "#typist#alpha", "\r\x1b[2J[news] #admin#alpha: a\\b\n"));
   wait_for(terminal.ours, shown, "#other#alpha: \\x0d\\x1b[2J[news] #admin#alpha: a\\b\\x0a");
@@ -94,9 +99,7 @@ TEST(SpuserPrompt, LinesAreEditedAndKept) {
   Daemon daemon({});
   Connection other = daemon.connect("other");
   const Ends terminal = make_terminal();
-  ProcessOptions options = options_for(daemon, terminal.theirs);
-  options.output = terminal.theirs.get();
-  Process spuser(SPUSER_PATH, options);
+  Process spuser(SPUSER_PATH, options_at(daemon, terminal));
   std::string shown = wait_for(terminal.ours, {}, "> ");
   type(terminal.ours, "elp\x1b[D\x1b[D\x1b[Dh\n");  // three to the left
   shown = wait_for(terminal.ours, shown, "become a member");

@@ -58,6 +58,15 @@ class BulkReceivers : public testing::Test {
   bool seal() { return receiver_->handle_seal(now_, content_.size(), root()); }
   BlockHash root() const { return index_.root(sealed_.blocks(), sha256_).value(); }
   void run() { store_.run_all(now_, *receiver_); }
+  /// Of a receiver that has the first two.
+  ResumeState state_of_two_blocks() {
+    begin();
+    tell_index();
+    give_block(0);
+    give_block(1);
+    run();
+    return receiver_->resume_state();
+  }
   std::optional<Need> need_after(Nanoseconds time) {
     now_ += time;
     return receiver_->take_need(now_);
@@ -550,12 +559,7 @@ TEST_F(BulkReceivers, GoOnWithWhatWasWritten) {
 TEST_F(BulkReceivers, OfStreamsSayToHaveABlockOnceItsHashIsTold) {
   for (const bool is_sealed_first : {false, true}) {
     offer(3 * kK * kT, kSizeUnknown);
-    begin();
-    tell_index();
-    give_block(0);
-    give_block(1);
-    run();
-    const ResumeState state = receiver_->resume_state();
+    const ResumeState state = state_of_two_blocks();
     content_[kK * kT + 5] ^= 1;  // the stream is sent again, and has become another one
     index_.set(1, sha256_.hash(block_of(1)));
     begin({}, &state);
@@ -583,12 +587,7 @@ TEST_F(BulkReceivers, OfStreamsSayToHaveABlockOnceItsHashIsTold) {
 
 TEST_F(BulkReceivers, OfStreamsWhoseRootIsThatOfWhatTheyHaveAreDone) {
   offer(2 * kK * kT, kSizeUnknown);
-  begin();
-  tell_index();
-  give_block(0);
-  give_block(1);
-  run();
-  const ResumeState state = receiver_->resume_state();
+  const ResumeState state = state_of_two_blocks();
   begin({}, &state);
   EXPECT_TRUE(seal());
   EXPECT_TRUE(receiver_->is_done());

@@ -10,6 +10,7 @@
 #include "libclient/src/bulk_io.h"
 #include "tests/support/files.h"
 #include "tests/unit/client_bulk_host.h"
+#include "tests/unit/client_bulk_session.h"
 
 namespace spindle {
 namespace {
@@ -68,19 +69,9 @@ class NextStore final : public BulkStore {
   const std::shared_ptr<HeldStore> before_;
 };
 
-class QuietSession final : public BulkSession {
- public:
-  std::error_code ask(protocol::BulkRequest) override { return Errc::not_connected; }
-  void give(Event) override {}
-  void ask_and_give(protocol::BulkRequest, Event) override {}
-  void note_failure(const bulk::BulkChannelId&, const StoreFailure&) override {}
-  void end_untold() override {}
-  std::unique_ptr<SecondDialler> make_dialler() override { return nullptr; }
-};
-
 /// What `between` does comes before the second content is accepted, on the thread. Whether that waits for the first.
 void expect_waits_for_last_job(const std::function<void(BulkIo&)>& between) {
-  QuietSession session;
+  test::LostSession session;
   const auto first = std::make_shared<HeldStore>();
   const auto second = std::make_shared<NextStore>(first);
   BulkIo io(session, 1min);

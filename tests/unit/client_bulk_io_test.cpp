@@ -7,23 +7,15 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/unit/client_bulk_session.h"
+
 namespace spindle {
 namespace {
 
 using namespace std::chrono_literals;
+using test::LostSession;
 
 const bulk::BulkChannelId kChannel{"alpha", 7, 8};
-
-/// A connection that is lost.
-class LostSession final : public BulkSession {
- public:
-  std::error_code ask(protocol::BulkRequest) override { return Errc::not_connected; }
-  void give(Event) override {}
-  void ask_and_give(protocol::BulkRequest, Event) override {}
-  void note_failure(const bulk::BulkChannelId&, const StoreFailure&) override {}
-  void end_untold() override {}
-  std::unique_ptr<SecondDialler> make_dialler() override { return nullptr; }
-};
 
 /// It takes a while to be opened.
 class SlowStore final : public BulkStore {

@@ -38,6 +38,14 @@ class ClientSessionTest : public testing::Test {
     hello_ = written().front();
     welcome("#me#a");
   }
+  /// A member of "news", with "#peer#b".
+  void begin_in_news() {
+    begin();
+    ASSERT_FALSE(session_->join("news"));
+    said();
+    deliver_frame([](Bytes& out) { write_reply(out, {1, 0}); });
+    view_of({"#me#a", "#peer#b"}, {"#me#a"});
+  }
   void welcome(std::string_view name, bool resumable = true) {
     Bytes bytes;
     Welcome welcome{1, name};
@@ -367,11 +375,7 @@ TEST_F(ClientSessionTest, SaysGoodbyeElsewhereWhereSomethingIsHeld) {
 }
 
 TEST_F(ClientSessionTest, IsFencedElsewhere) {
-  begin();
-  ASSERT_FALSE(session_->join("news"));
-  said();
-  deliver_frame([](Bytes& out) { write_reply(out, {1, 0}); });
-  view_of({"#me#a", "#peer#b"}, {"#me#a"});
+  begin_in_news();
   go();
   said();
   send("held");
@@ -389,11 +393,7 @@ TEST_F(ClientSessionTest, IsFencedElsewhere) {
 }
 
 TEST_F(ClientSessionTest, CountsNoGroupThatTheFormerSessionAskedToLeave) {
-  begin();
-  ASSERT_FALSE(session_->join("news"));
-  said();
-  deliver_frame([](Bytes& out) { write_reply(out, {1, 0}); });
-  view_of({"#me#a", "#peer#b"}, {"#me#a"});
+  begin_in_news();
   ASSERT_FALSE(session_->leave("news"));
   ASSERT_FALSE(session_->join("news"));
   close(Errc::daemon_stopping, 0);
@@ -422,11 +422,7 @@ TEST_F(ClientSessionTest, CountsAGroupThatTheFormerSessionHasLeftAndJoinedAgain)
 }
 
 TEST_F(ClientSessionTest, WaitsNoMoreForAGroupThatIsLeft) {
-  begin();
-  ASSERT_FALSE(session_->join("news"));
-  said();
-  deliver_frame([](Bytes& out) { write_reply(out, {1, 0}); });
-  view_of({"#me#a", "#peer#b"}, {"#me#a"});
+  begin_in_news();
   close(Errc::daemon_stopping, 0);
   ASSERT_EQ(move(), 1u);
   welcome("#me#b");
