@@ -15,7 +15,10 @@ if(NOT TARGET asio::asio)
   add_library(asio::asio INTERFACE IMPORTED)
   target_include_directories(asio::asio INTERFACE ${ASIO_INCLUDE_DIR})
 endif()
-set_property(TARGET asio::asio APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ASIO_STANDALONE ASIO_NO_DEPRECATED)
+# Asio 1.22 looks for std::aligned_alloc before it has included a header of the standard library: whether a source finds it
+# depends on what that includes first, and memory that one source takes from malloc another gives to operator delete.
+set_property(TARGET asio::asio APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ASIO_STANDALONE ASIO_NO_DEPRECATED
+                                               ASIO_DISABLE_STD_ALIGNED_ALLOC)
 
 # Editing of the line at the prompt of spuser; without it the terminal's own has to do.
 find_path(LIBEDIT_INCLUDE_DIR histedit.h)
