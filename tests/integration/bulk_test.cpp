@@ -778,8 +778,9 @@ TEST(BulkFiles, OfWhatAllHaveInPartNoMoreIsSentThanTheRest) {
       run(SPUSER_PATH, spuser_options(line.alpha, {"send-file", "images", sent, "--wait-members", "2"}));
   EXPECT_EQ(sender.code, 0) << sender.error;
   for (Process* each : {&a, &b}) EXPECT_EQ(each->wait(), 0) << each->transcript();
-  // What was granted before somebody was there is sent as far as it goes.
-  constexpr std::uint64_t kMore = 2u << 20;
+  // What was granted before somebody was there, or before a process stood still for a moment, is sent as far as it
+  // goes: a ring, which has 8 MiB at most (decision 36). Where nobody stands still the simulator counts every symbol.
+  constexpr std::uint64_t kMore = 8u << 20;
   EXPECT_LE(line.alpha.count("bulk_bytes_relayed"), 3 * kBlockBytes + kMore);
   EXPECT_LE(line.beta.count("bulk_bytes_relayed"), 4 * kBlockBytes + 2 * kMore);
   EXPECT_LE(line.gamma.count("bulk_bytes_relayed"), 2 * kBlockBytes + kMore);
