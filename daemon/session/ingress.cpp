@@ -100,19 +100,19 @@ std::optional<Error> Ingress::define(const protocol::Define& define) {
   if (destinations_.is_defined(define.handle) && destinations_[define.handle].refused != 0) tell_refused();
   if (std::optional<Error> error = destinations_.define(define)) return error;
   if (destinations_.is_defined(define.handle)) destinations_[define.handle].to.session = sender_.session;
-  const Judgement judgement = std::exchange(judgement_, {});
-  if (judgement.by != config_version_ || !destinations_.is_defined(define.handle)) return std::nullopt;
-  settle(destinations_[define.handle], judgement.denied);
-  quota_.refresh();
-  has_rate_ = quota_.has_rate();
+  if (judgement_.by == config_version_ && destinations_.is_defined(define.handle)) settle(destinations_[define.handle]);
+  forget_judgement();
   return std::nullopt;
 }
 
-bool Ingress::judge(const protocol::Define& define) {
+bool Ingress::judge(const protocol::Define& define) { return go_through(define.groups); }
+
+template <typename Names>
+bool Ingress::go_through(const Names& names) {
   if (judgement_.by != config_version_) judgement_ = {config_version_, 0, {}};
-  while (judgement_.denied.empty() && judgement_.names < define.groups.size()) {
+  while (judgement_.denied.empty() && judgement_.names < names.size()) {
     if (!context_.turn.may_check()) return false;
-    const std::string_view name = define.groups[judgement_.names++];
+    const std::string_view name = names[judgement_.names++];
     if (!access_.may(Right::send, name)) judgement_.denied = name;
   }
   return true;
@@ -125,9 +125,10 @@ std::optional<Error> Ingress::begin(const protocol::Send& send, Slice&& frame) {
   incoming.handle = send.handle;
   incoming.received = send.chunk.size();
   fill(incoming.message, send);
-  if (set.allowed_by != config_version_ && is_denied(set)) {
-    incoming.is_denied = true;
-    return std::nullopt;
+  if (set.allowed_by != config_version_) {
+    incoming.is_denied = set.denied_by == config_version_;
+    incoming.is_judged = incoming.is_denied;
+    if (incoming.is_denied) return std::nullopt;
   }
   if (!send.chunk.empty()) {
     frame.remove_prefix(frame.size() - send.chunk.size());
@@ -146,24 +147,26 @@ std::optional<Error> Ingress::add(Slice chunk) {
   return std::nullopt;
 }
 
-/// What else the configuration says of the client is looked up here, too: it may be new.
-bool Ingress::is_denied(DefinedSet& set) {
-  quota_.refresh();
-  has_rate_ = quota_.has_rate();
-  if (set.denied_by == config_version_) return true;
-  const auto denied = std::find_if(set.to.names.begin(), set.to.names.end(),
-                                   [&](const std::string& name) { return !access_.may(Right::send, name); });
-  settle(set, denied == set.to.names.end() ? std::string() : *denied);
-  return set.denied_by == config_version_;
+bool Ingress::judge_incoming() {
+  DefinedSet& set = destinations_[incoming_->handle];
+  if (!go_through(set.to.names)) return false;
+  settle(set);
+  forget_judgement();
+  incoming_->is_judged = true;
+  incoming_->is_denied = set.denied_by == config_version_;
+  if (incoming_->is_denied) chunks_.clear();
+  return true;
 }
 
-void Ingress::settle(DefinedSet& set, std::string denied) {
-  if (denied.empty()) {
+void Ingress::settle(DefinedSet& set) {
+  quota_.refresh();
+  has_rate_ = quota_.has_rate();
+  if (judgement_.denied.empty()) {
     set.allowed_by = config_version_;
     return;
   }
   set.denied_by = config_version_;
-  set.denied = std::move(denied);
+  set.denied = judgement_.denied;
   access_.log_denied("send to", set.denied, sender_.client);
 }
 
@@ -232,6 +235,10 @@ Verdict Ingress::try_admit_change(Time now, Admission::Change change, const std:
 
 std::optional<Error> Ingress::send_complete(Time now, InputBuffer& input, Verdict& verdict) {
   const std::uint32_t handle = incoming_->handle;
+  if (!incoming_->is_judged && !judge_incoming()) {
+    verdict = {0, AdmissionWait::room, now};
+    return std::nullopt;
+  }
   if (incoming_->is_denied) {
     context_.counters.add(Counter::access_denied);
     refuse(handle, Errc::access_denied, destinations_[handle].denied);

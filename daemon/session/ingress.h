@@ -24,6 +24,7 @@ struct IncomingMessage {
   std::uint32_t handle = 0;  // of its destinations
   ClientSend message;
   std::size_t received = 0;  // bytes of payload
+  bool is_judged = true;     // whether the rules of now were asked about its destinations
   bool is_denied = false;    // nothing of it is kept
 };
 
@@ -63,7 +64,7 @@ class Ingress final : private FlowGate {
   /// Goes through the names of a set that is about to be defined, by the rules of now, as far as the turn has room:
   /// there may be a thousand names and more rules. Whether all are gone through.
   bool judge(const spindle::protocol::Define& define);
-  /// What was judged does not come any more: on another connection the client may define something else in its place.
+  /// What was judged may not come any more: on another connection the client may define something else in its place.
   void forget_judgement() { judgement_ = {}; }
   std::optional<Error> define(const spindle::protocol::Define& define);
   /// A message begins: `frame` is what `send` refers to.
@@ -146,10 +147,15 @@ class Ingress final : private FlowGate {
   }
   /// Has `message` be what the client sends with `send`, but for the payload.
   void fill(ClientSend& message, const spindle::protocol::Send& send) const;
-  /// Whether the client may not send to the set, by the rules of now.
-  bool is_denied(DefinedSet& set);
-  /// Remembers what was found. The log tells of what is denied.
-  void settle(DefinedSet& set, std::string denied);
+  /// Goes through the names by the rules of now, from where `judgement_` is, as far as the turn has room: whether to
+  /// the end.
+  template <typename Names>
+  bool go_through(const Names& names);
+  /// The same for the destinations of the message that is complete, which may have been allowed by rules of before.
+  bool judge_incoming();
+  /// Has what was found, and what else the configuration says of the client, count from here on. The log tells of what
+  /// is denied.
+  void settle(DefinedSet& set);
   /// Throws the message away where it may not go to a synchronous group that is among its destinations: whether it has.
   bool refuse_synchronous(Time now, std::uint32_t handle, const ClientSend& message);
   /// Throws a message away: because of the name.
@@ -183,7 +189,7 @@ class Ingress final : private FlowGate {
   Sender sender_;
   MembershipBudget membership_budget_;
   DestinationTable destinations_;
-  Judgement judgement_;                 // of the set that is about to be defined
+  Judgement judgement_;                 // of the set that is about to be defined, or of that of the complete message
   std::vector<std::uint32_t> untold_;   // handles of whose messages some were refused, and the client is not told yet
   std::optional<OutgoingFlows> flows_;  // where the client asked for them
   std::optional<IncomingMessage> incoming_;

@@ -338,6 +338,41 @@ TEST_F(SessionAccess, SetsOfManyNamesAreGoneThroughOverManyTurns) {
   EXPECT_LE(node_.work().largest_turn, config().turn_work_max / 5) << "others have the rest of each turn";
 }
 
+TEST_F(SessionAccess, SetsOfManyNamesThatAreUsedAgainUnderNewRulesAreGoneThroughOverManyTurns) {
+  const ConnectionId ann = open({"cert:ann"}, "ann");
+  ask(ann, ClientFrame::join, "group-7");
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.push_back("group-" + std::to_string(i));
+  std::vector<std::uint8_t> frames;
+  protocol::write_define(frames, {1, {names.begin(), names.end()}});
+  names.back() = "other";
+  protocol::write_define(frames, {2, {names.begin(), names.end()}});
+  write_typed(frames, 1, 10, spindle::Service::agreed, 1);
+  write_typed(frames, 2, 20, spindle::Service::agreed, 2);
+  read(ann, frames);
+  for (int i = 0; i < 3; ++i) turn();
+  using Messages = std::vector<std::pair<std::uint16_t, std::size_t>>;
+  ASSERT_EQ(got(ann), (Messages{{1, 10}, {2, 20}}));
+
+  take(many_rules());
+  const std::size_t before = node_.work().largest_turn;
+  frames.clear();
+  write_typed(frames, 3, 30, spindle::Service::agreed, 1);
+  write_typed(frames, 4, 40, spindle::Service::agreed, 2);
+  write_typed(frames, 5, 50, spindle::Service::agreed, 2);
+  write_typed(frames, 6, 60, spindle::Service::agreed, 1);
+  read(ann, frames);
+  int turns = 0;
+  for (; (refusals(ann).empty() || got(ann).size() < 4) && turns < 5000; ++turns) turn();
+  EXPECT_EQ(got(ann), (Messages{{1, 10}, {2, 20}, {3, 30}, {6, 60}}));
+  ASSERT_EQ(refusals(ann).size(), 1u);
+  EXPECT_EQ(refusals(ann)[0].messages, 2u);
+  EXPECT_EQ(refusals(ann)[0].name, "other");
+  EXPECT_GT(turns, 100);
+  EXPECT_LE(node_.work().largest_turn, std::max(before, config().turn_work_max / 5))
+      << "others have the rest of each turn";
+}
+
 TEST_F(SessionAccess, RequestsThatAreDeniedShareTheTurnsOfOthers) {
   take(many_rules());
   const ConnectionId ann = open({"cert:ann"}, "ann");
