@@ -35,10 +35,14 @@ class TurnWork {
   /// Looking through rules of access has a part of the turn of its own: what clients name, and how many rules there
   /// are, keeps no messages waiting.
   bool may_check() const { return kChecksPart * checked_ < max_; }
+  /// What nobody waits for has half of that.
+  bool may_review() const { return 2 * kChecksPart * checked_ < max_; }
   void count_check(std::size_t units) {
     checked_ += units;
     done_ += units;
   }
+  /// So much of that part is used up.
+  std::size_t checked() const { return checked_; }
   /// So many bytes that earlier turns have brought are yet to be written: they count in the next one, so that no more
   /// is brought than is written.
   void set_unwritten(std::size_t bytes) { owed_ = bytes / kBytesOfUnit; }

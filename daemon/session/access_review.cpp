@@ -14,7 +14,7 @@ void AccessReview::start() {
 }
 
 void AccessReview::go_on(Time now) {
-  while (!left_.empty() && context_.turn.may_check()) {
+  while (!left_.empty() && context_.turn.may_review()) {
     context_.turn.count_check(1);
     Session* const session = sessions_.find(left_.front());
     const bool is_open = session != nullptr && session->state() == Session::State::open;

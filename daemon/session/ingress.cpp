@@ -111,7 +111,7 @@ template <typename Names>
 bool Ingress::go_through(const Names& names) {
   if (judgement_.by != config_version_) judgement_ = {config_version_, 0, {}};
   while (judgement_.denied.empty() && judgement_.names < names.size()) {
-    if (!context_.turn.may_check()) return false;
+    if (access_.has_rules() && !context_.turn.may_check()) return false;
     const std::string_view name = names[judgement_.names++];
     if (!access_.may(Right::send, name)) judgement_.denied = name;
   }

@@ -40,7 +40,7 @@ struct SessionMarks {
   bool listed = false;   // among those that are tried again
   bool lost = false;     // the connection is gone; the session goes at the end of the turn
   bool reading = true;
-  bool served = false;          // had messages enter when those that wait were tried last
+  bool served = false;          // had messages enter, or names judged, when those that wait were tried last
   bool refused = false;         // it was never taken in
   bool untold = false;          // among those that are to be told what has entered
   bool view_too_large = false;  // no client takes the view that it should have got

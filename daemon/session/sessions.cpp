@@ -127,7 +127,8 @@ void Sessions::resume_waiting(Time now) {
   resume_all_ = false;
   if (!all && sessions_.waiting_retry_at() > now) return;
   sessions_.forget_waiting_retry();
-  // Those that have had nothing for longest go first; who had something enter and has to wait again goes behind them.
+  // Those that have had nothing for longest go first; who had something enter, or looked at by rules, and has to wait
+  // again goes behind them.
   bool any_served = false;
   for (const SessionId id : std::exchange(sessions_.waiting(), {})) {
     Session* session = sessions_.find(id);
@@ -136,9 +137,10 @@ void Sessions::resume_waiting(Time now) {
     if (all || may_go_on || session->retry_at() <= now) {
       session->marks.listed = false;
       const std::uint64_t before = session->ingress().entered();
+      const std::size_t checked = context_.turn.checked();
       session->ingress().release_held(now, all || may_go_on);
       process(now, *session);
-      session->marks.served = session->ingress().entered() != before;
+      session->marks.served = session->ingress().entered() != before || context_.turn.checked() != checked;
       any_served = any_served || session->marks.served;
     } else {
       session->marks.served = false;

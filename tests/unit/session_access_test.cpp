@@ -389,19 +389,29 @@ TEST_F(SessionAccess, RequestsThatAreDeniedShareTheTurnsOfOthers) {
   EXPECT_LE(node_.work().largest_turn, config().turn_work_max / 5);
 }
 
-TEST_F(SessionAccess, AMemberOfVeryManyGroupsIsTakenOutOverManyTurns) {
-  const ConnectionId ann = open({"cert:ann"}, "ann");
-  constexpr int kGroups = 3000;
-  std::vector<std::uint8_t> frames;
-  for (int i = 0; i < kGroups; ++i) {
-    protocol::write_group_request(frames, ClientFrame::join, {++request_, "group-" + std::to_string(i)});
-    if (i % 100 != 99) continue;
-    read(ann, frames);
-    frames.clear();
-    turn();
+/// With members of so many groups.
+class SessionAccessOfMany : public SessionAccess {
+ protected:
+  ConnectionId open_member(const std::string& name, int groups) {
+    const ConnectionId member = open({"cert:" + name}, name);
+    std::vector<std::uint8_t> frames;
+    for (int i = 0; i < groups; ++i) {
+      protocol::write_group_request(frames, ClientFrame::join, {++request_, "group-" + std::to_string(i)});
+      if (i % 100 != 99) continue;
+      read(member, frames);
+      frames.clear();
+      turn();
+    }
+    const auto all = static_cast<std::size_t>(groups);
+    for (int i = 0; i < 500 && node_.memory().memberships < all; ++i) turn();
+    EXPECT_EQ(node_.memory().memberships, all);
+    return member;
   }
-  for (int i = 0; i < 500 && node_.memory().memberships < kGroups; ++i) turn();
-  ASSERT_EQ(node_.memory().memberships, kGroups);
+};
+
+TEST_F(SessionAccessOfMany, AMemberIsTakenOutOverManyTurns) {
+  constexpr int kGroups = 3000;
+  const ConnectionId ann = open_member("ann", kGroups);
   NodeConfig next = config();
   next.access.rules = many_rules();
   next.access.rules.pop_back();
@@ -411,6 +421,25 @@ TEST_F(SessionAccess, AMemberOfVeryManyGroupsIsTakenOutOverManyTurns) {
   EXPECT_EQ(node_.memory().memberships, 0u);
   EXPECT_GT(turns, 10) << "a thousand rules for three thousand groups are no work of one turn";
   EXPECT_EQ(refusals(ann).size(), static_cast<std::size_t>(kGroups));
+}
+
+TEST_F(SessionAccessOfMany, MessagesDoNotWaitForTheReviewOfMembers) {
+  open_member("ann", 3000);
+  const ConnectionId bob = open({"cert:bob"}, "bob");
+  ask(bob, ClientFrame::join, "group-7");
+  NodeConfig next = config();
+  next.access.rules = many_rules();
+  next.access.rules.back().who = {"cert:bob"};
+  node_.reconfigure(now_, next);
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.push_back("group-" + std::to_string(i));
+  std::vector<std::uint8_t> frames;
+  protocol::write_define(frames, {1, {names.begin(), names.end()}});
+  write_typed(frames, 1, 10, spindle::Service::agreed, 1);
+  read(bob, frames);
+  for (int turns = 0; got(bob).empty() && turns < 2000; ++turns) turn();
+  EXPECT_EQ(got(bob).size(), 1u);
+  EXPECT_GT(node_.memory().memberships, 1u) << "the review is under way";
 }
 
 }  // namespace
