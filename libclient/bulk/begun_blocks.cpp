@@ -7,6 +7,10 @@ namespace spindle::bulk {
 
 namespace {
 
+/// Symbols that there is room for beside those of a block: as many as a block has do not always suffice to decode it,
+/// and RaptorQ fails with four more once in 10^10 times. Without that room such a block would be sent symbols for ever.
+constexpr std::size_t kSymbolsBeside = 4;
+
 std::size_t bytes_of(const StoreJob& job) {
   std::size_t symbols = job.symbols.size();
   for (const BlockSet::Run& run : job.placed) symbols += run.end - run.first;
@@ -20,7 +24,8 @@ BegunBlocks::BegunBlocks(const SymbolLimits& limits, const ContentLayout& layout
       symbol_bytes_(layout.symbol_bytes),
       block_bytes_(layout.block_bytes),
       memory_of_blocks_(std::move(memory)) {
-  repair_.limit_bytes = std::max<std::size_t>(limits.repair_bytes, layout.block_bytes);
+  const std::size_t least = layout.block_bytes + kSymbolsBeside * layout.symbol_bytes;
+  repair_.limit_bytes = std::max<std::size_t>(limits.repair_bytes, least);
   source_.limit_bytes =
       std::max<std::size_t>(limits.source_bytes, has_store_ ? layout.symbol_bytes : layout.block_bytes);
   const std::size_t blocks = source_.limit_bytes / layout.block_bytes;

@@ -12,7 +12,7 @@
 namespace spindle::bulk {
 
 struct SymbolLimits {
-  /// Repair symbols in memory, in bytes; one block at least.
+  /// Repair symbols in memory, in bytes; at least those of one block, and four.
   std::size_t repair_bytes = 64u << 20;
   /// Source symbols in memory, one at least. What is more goes to its place in the content, that of the oldest blocks
   /// first.

@@ -169,6 +169,20 @@ TEST_F(BulkReceivers, TakeMoreSymbolsWhereTheyDoNotSuffice) {
   EXPECT_EQ(store_.content, content_);
 }
 
+TEST_F(BulkReceivers, TakeMoreSymbolsWhereTheyDoNotSufficeHoweverLittleMemoryThereIs) {
+  offer(kK * kT);
+  ReceiverLimits limits;
+  limits.symbols.repair_bytes = 1;  // a block and four symbols at least
+  begin(limits);
+  tell_index();
+  for (std::uint32_t i = 1; i <= kK; ++i) give(0, (i == kK ? 2 * kK + 1 : kK + i));  // none is the source symbol 0
+  run();
+  EXPECT_EQ(receiver_->counters().failed_decodes, 1u);
+  EXPECT_EQ(give(0, 2 * kK), SymbolUse::useful);
+  run();
+  EXPECT_EQ(store_.content, content_);
+}
+
 TEST_F(BulkReceivers, ABlockThatIsWrongBeginsAnew) {
   offer(2 * kK * kT);
   begin();
@@ -431,7 +445,7 @@ TEST_F(BulkReceivers, MemoryHasABound) {
 TEST_F(BulkReceivers, TheOldestBlocksKeepTheirMemory) {
   offer(9 * kK * kT);
   ReceiverLimits limits;
-  limits.symbols.repair_bytes = 1;  // one block at least
+  limits.symbols.repair_bytes = 1;  // a block and four symbols at least
   begin(limits);
   tell_index();
   for (std::uint32_t i = 0; i < kK - 1; ++i) {
