@@ -12,18 +12,24 @@ namespace spindled::checkers {
 
 namespace {
 
-/// The groups that a session is in where it ends, as far as it was told, and has never asked to leave.
+/// The groups that a session is in where it ends, as far as it was told, and has not asked to leave since.
 std::set<std::string> memberships_of(const ClientHistory& client) {
-  std::set<std::string> groups;
-  for (const GroupView* view : events_of<GroupView>(client)) {
-    if (is_in(view->members, client.name)) {
-      groups.insert(view->group);
-    } else {
-      groups.erase(view->group);
+  std::set<std::string> groups, leaving;
+  for (const Event& event : client.events) {
+    if (const auto* leave = std::get_if<LeaveRequested>(&event.what)) {
+      if (leave->by_rules) continue;
+      groups.erase(leave->group);
+      leaving.insert(leave->group);
+    } else if (const auto* refused = std::get_if<Refused>(&event.what)) {
+      if (static_cast<Errc>(refused->code) == Errc::not_a_member) leaving.erase(refused->group);
+    } else if (const auto* view = std::get_if<GroupView>(&event.what)) {
+      if (!is_in(view->members, client.name)) {
+        groups.erase(view->group);
+        leaving.erase(view->group);  // what comes behind its farewell is another membership
+      } else if (!leaving.contains(view->group)) {
+        groups.insert(view->group);
+      }
     }
-  }
-  for (const LeaveRequested* leave : events_of<LeaveRequested>(client)) {
-    if (!leave->by_rules) groups.erase(leave->group);
   }
   return groups;
 }

@@ -119,6 +119,24 @@ TEST(CheckMoves, AGroupThatTheFormerSessionAskedToLeaveDoesNotTellThatItIsGone) 
   EXPECT_EQ(make(true), 0u);
 }
 
+TEST(CheckMoves, AGroupThatTheFormerSessionLeftAndJoinedAgainTellsThatItIsGone) {
+  enum class Answer { none, farewell, refusal };
+  const auto make = [](Answer to_leave, bool is_back) {
+    Writer w;
+    w.session('a', false).joins().view(1, "aw").leaves();
+    if (to_leave == Answer::farewell) w.view(2, "w");
+    if (to_leave == Answer::refusal) w.is_refused(Errc::not_a_member);
+    w.joins().view(3, "aw").sends(1).closes();
+    w.session('b').joins().view(4, "bw");
+    if (is_back) w.network_view(5, "abw");
+    return overtaken(w);
+  };
+  EXPECT_EQ(make(Answer::farewell, false), 1u);
+  EXPECT_EQ(make(Answer::farewell, true), 0u) << "it was out of reach, and is back";
+  EXPECT_EQ(make(Answer::refusal, true), 0u) << "likewise";
+  EXPECT_EQ(make(Answer::none, true), 1u) << "the view may be one of before it left";
+}
+
 TEST(CheckMoves, WhoMayNotJoinAgainWaitsNoMore) {
   EXPECT_EQ(overtaken(former().session('b').joins().is_refused(Errc::mode_mismatch)), 0u);
   EXPECT_EQ(overtaken(former().session('b').joins().is_refused(Errc::already_a_member).view(2, "bw")), 1u);
