@@ -561,7 +561,8 @@ public final class ReceivedDirectory extends BulkStore {
 
   @Override
   public void discard() {
-    if (isFinished) {
+    // What was never opened is somebody else's.
+    if (isFinished || root == null) {
       return;
     }
     place.removeState();

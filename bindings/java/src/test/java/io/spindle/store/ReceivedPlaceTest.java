@@ -176,6 +176,25 @@ final class ReceivedPlaceTest {
   }
 
   @Test
+  void whoWasNotLetInDiscardsNothing() throws Exception {
+    byte[] bytes = directory(30_000, 50_000);
+    ContentLayout layout = new ContentLayout(BLOCK, T, bytes.length);
+    ReceivedDirectory first = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    first.open(layout, null);
+    writeBlock(first, layout, bytes, 0);
+    first.save(stateOf(layout, 0));
+    ReceivedDirectory second = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    StoreException why = assertThrows(StoreException.class, () -> second.open(layout, null));
+    assertEquals(Code.FILE_EXISTS, why.code());
+    second.discard();
+    second.close();
+    for (String suffix : List.of("part/one", "list", "state")) {
+      assertTrue(Files.exists(folder.resolve("got.spindle-" + suffix)), suffix);
+    }
+    first.close();
+  }
+
+  @Test
   void aDirectoryThatHasBecomeAnotherOneBeginsAnew() throws Exception {
     byte[] before = directory(30_000, 50_000);
     byte[] after = directory(50_000, 30_000);
