@@ -120,6 +120,22 @@ final class ReceivedPlaceTest {
     assertArrayEquals(content, Files.readAllBytes(folder.resolve("got")));
   }
 
+  /** Its part is gone by the time that the second one makes its own. */
+  @Test
+  void whoComesAsAnotherHasFinishedIsToldAtOnce() throws Exception {
+    ReceivedPlace late = new ReceivedPlace(folder, "got", false);
+    late.open(false);
+    ReceivedFile first = open(false);
+    writeAll(first);
+    first.close();
+    StoreException why = assertThrows(StoreException.class, () -> late.openLocked(late.part()));
+    assertEquals(Code.FILE_EXISTS, why.code());
+    try (Stream<Path> there = Files.list(folder)) {
+      assertEquals(List.of(folder.resolve("got")), there.toList(), "nothing is left beside it");
+    }
+    assertEquals(0, countOpen());
+  }
+
   /** A directory of two files, whose sizes are so many bytes. */
   private static byte[] directory(int one, int other) {
     byte[] list =
