@@ -97,7 +97,7 @@ class Messages(WithDaemon):
     async def test_have_headers_of_any_mapping(self):
         wanted = (("to", b"1"), ("by", b"2"))
         for headers in ({"to": b"1", "by": b"2"}, types.MappingProxyType(dict(wanted)), collections.UserDict(wanted),
-                        list(wanted), iter(wanted)):
+                        list(wanted), dict(wanted).items()):
             await self.group.multicast(Service.AGREED, b"", headers=headers)
             message, = await self.messages(self.ann, 1)
             self.assertEqual(wanted, message.headers)
@@ -131,7 +131,8 @@ class Messages(WithDaemon):
     async def test_wrong_arguments_are_told_and_nothing_is_sent(self):
         for to, payload, options in ((1, b"", {}), ("den", "text", {}), ("den", None, {}), (["den", 1], b"", {}),
                                      ("den", b"", {"type": "x"}), ("den", b"", {"headers": [1]}),
-                                     ("den", b"", {"headers": {"a": 1}})):
+                                     ("den", b"", {"headers": {"a": 1}}), (iter(["den"]), b"", {}),
+                                     ("den", b"", {"headers": iter([("a", b"1")])})):
             with self.assertRaises(TypeError, msg=(to, payload, options)):
                 await self.ann.multicast(Service.AGREED, to, payload, **options)
         for options in ({"type": 65536}, {"type": -1}, {"ticket": -1}):
