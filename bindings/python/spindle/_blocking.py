@@ -47,7 +47,7 @@ def why_unconnected(address: Address, error: OSError) -> Error:
         return error_of(Code.TLS_FAILED, f"{address}: {error}")
     if address.is_default and isinstance(error, FileNotFoundError):
         return error_of(Code.CONNECT_FAILED, f"no daemon is at {address}: is spindled running? Otherwise name its "
-                                             "address (address=..., SPINDLE_ADDRESS)")
+                                             'address (connect("ADDRESS"), SPINDLE_ADDRESS)')
     return error_of(Code.CONNECT_FAILED, f"{address}: {error.strerror or error}")
 
 

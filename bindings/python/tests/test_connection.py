@@ -2,17 +2,19 @@
 import asyncio
 import collections
 import gc
+import os
 import resource
 import signal
 import socket
 import types
 import unittest
 import weakref
+from unittest import mock
 
 from support import PATIENCE_S, WithDaemon, soon
 
 import spindle
-from spindle import Service
+from spindle import Service, _address, sync
 from spindle._link import Link, LinkOwner
 
 
@@ -41,10 +43,19 @@ class Connecting(WithDaemon):
                 await spindle.connect(address, name=name)
             self.assertEqual(spindle.Code[code], caught.exception.code)
 
+    async def test_who_finds_no_daemon_is_told_what_to_say(self):
+        path = self._folder.name + "/nobody"
+        with mock.patch.object(_address, "_default",
+                               lambda: _address.Address(path, "", 0, False, is_default=True, is_anybodys=False)), \
+                mock.patch.dict(os.environ, SPINDLE_ADDRESS=""):
+            for connect in (spindle.connect, lambda: asyncio.to_thread(sync.connect)):
+                with self.assertRaisesRegex(spindle.NotConnected, r'connect\("ADDRESS"\), SPINDLE_ADDRESS'):
+                    await connect()
+
     async def test_unknown_options_are_refused(self):
         for option, told in (("colour", "there are name, tls_bundle"), ("timeout", "connect_timeout or"),
                              ("keep_alive", "keepalive may be meant"), ("addresses", "no option 'addresses'")):
-            for connect in (spindle.connect, spindle.sync.connect):
+            for connect in (spindle.connect, sync.connect):
                 with self.assertRaisesRegex(TypeError, told):
                     connect(self.address, **{option: 1})
 
