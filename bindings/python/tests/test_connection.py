@@ -164,11 +164,24 @@ class Messages(WithDaemon):
         for call in (lambda: self.ann.join("pit"), self.ann.receive, lambda: self.ann.request("den", b"")):
             with self.assertRaisesRegex(RuntimeError, "another thread's loop"):
                 await asyncio.to_thread(lambda each=call: asyncio.run(each()))
-        for send in (lambda: self.ann.try_multicast(Service.AGREED, "den", b"bad"),
-                     lambda: asyncio.run(self.ann.multicast(Service.AGREED, "den", b"bad"))):
+        sends = (lambda: self.ann.try_multicast(Service.AGREED, "den", b"bad"),
+                 lambda: asyncio.run(self.ann.multicast(Service.AGREED, "den", b"bad")))
+        for send in sends:
             for _ in range(3):  # where it joins others, too
                 with self.assertRaisesRegex(RuntimeError, "another thread's loop"):
                     await asyncio.to_thread(send)
+        self.daemon.send_signal(signal.SIGSTOP)  # until there is no room
+        try:
+            while self.ann.try_multicast(Service.FIFO, "nobody", b"x" * 100_000):
+                pass
+            for send in sends:  # and where not all calls are held to the thread
+                with mock.patch.object(self.ann, "_flush") as flush, \
+                        mock.patch.object(self.ann, "_is_debugged", False), \
+                        self.assertRaisesRegex(RuntimeError, "another thread's loop"):
+                    await asyncio.to_thread(send)
+                flush.assert_not_called()
+        finally:
+            self.daemon.send_signal(signal.SIGCONT)
         call = asyncio.run_coroutine_threadsafe
         loop = asyncio.get_running_loop()
         await asyncio.to_thread(lambda: call(self.ann.multicast(Service.AGREED, "den", b"good"), loop).result())
