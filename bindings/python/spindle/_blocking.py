@@ -5,17 +5,22 @@ import ssl
 import struct
 import time
 
-from . import _tls
+from . import _patience, _tls
 from ._address import Address
 from ._codes import Code
 from ._errors import Error, error_of
 from ._options import Options
 
 
+def _timeout(until: float) -> float:
+    """Of a socket, for which 0 is not to block."""
+    return max(_patience.left_at_once(until), 0.001)
+
+
 def _connect_unix(address: Address, until: float) -> socket.socket:
     stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        stream.settimeout(max(until - time.monotonic(), 0.001))
+        stream.settimeout(_timeout(until))
         while True:
             try:
                 stream.connect(address.path)
@@ -70,7 +75,7 @@ def connect_blocking(options: Options, address: Address, until: float) -> socket
         if address.path:
             stream = _connect_unix(address, until)
         else:
-            stream = socket.create_connection((address.host, address.port), max(until - time.monotonic(), 0.001))
+            stream = socket.create_connection((address.host, address.port), _timeout(until))
             stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if address.is_protected:
                 stream = _protect(options, address, stream)
