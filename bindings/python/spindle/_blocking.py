@@ -37,6 +37,29 @@ def _connect_unix(address: Address, until: float) -> socket.socket:
     return stream
 
 
+def _connect_tcp(address: Address, until: float) -> socket.socket:
+    """To the first address of the host that answers. Each has its share of the time, so that one that says nothing
+    leaves some to others."""
+    found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    last: OSError = OSError("the host has no address")
+    for i, (family, kind, protocol, _, where) in enumerate(found):
+        stream = None
+        try:
+            stream = socket.socket(family, kind, protocol)
+            stream.settimeout(_timeout(until) / (len(found) - i))
+            stream.connect(where)
+            stream.settimeout(_timeout(until))
+            stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return stream
+        except BaseException as error:
+            if stream is not None:
+                stream.close()
+            if not isinstance(error, OSError):
+                raise
+            last = error
+    raise last
+
+
 def check_owner(address: Address, stream: socket.socket) -> None:
     """Raises where the address was not said, and somebody listens there whom there is no reason to trust."""
     if not address.is_anybodys:
@@ -75,8 +98,7 @@ def connect_blocking(options: Options, address: Address, until: float) -> socket
         if address.path:
             stream = _connect_unix(address, until)
         else:
-            stream = socket.create_connection((address.host, address.port), _timeout(until))
-            stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            stream = _connect_tcp(address, until)
             if address.is_protected:
                 stream = _protect(options, address, stream)
         stream.setblocking(False)

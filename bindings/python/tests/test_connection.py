@@ -11,7 +11,7 @@ import unittest
 import weakref
 from unittest import mock
 
-from support import PATIENCE_S, WithDaemon, soon
+from support import PATIENCE_S, DeadAndLiving, WithDaemon, soon
 
 import spindle
 from spindle import Service, _address, sync
@@ -84,6 +84,18 @@ class Connecting(WithDaemon):
         connection = await spindle.connect("/nonexistent/socket", self.address)
         self.addAsyncCleanup(connection.close)
         self.assertTrue(connection.is_open)
+
+
+    async def test_goes_on_to_the_next_address_of_a_host(self):
+        """Each has its share of the time, in both forms."""
+        host = DeadAndLiving(self.daemon.client_address("tcp"))
+        self.addCleanup(host.close)
+        address = f"tcp:{host.NAME}:{host.port}"
+        with mock.patch.object(socket, "getaddrinfo", host.resolve):
+            async with spindle.connect(address, connect_timeout=4) as connection:
+                self.assertTrue(connection.is_open)
+            connection = await asyncio.to_thread(sync.connect, address, connect_timeout=4)
+        await asyncio.to_thread(connection.close)
 
 
 class Messages(WithDaemon):
