@@ -176,11 +176,14 @@ class ReceivedDirectory final : public BulkStore {
     return {Errc::file_failed, place_.path() + ": the list of files has changed", false, true};
   }
 
+  /// There are no files, or there will be others.
+  void forget_written() {
+    const std::lock_guard guard(written_mutex_);
+    written_.clear();
+  }
+
   StoreFailure begin_anew() {
-    {
-      const std::lock_guard guard(written_mutex_);
-      written_.clear();
-    }
+    forget_written();
     tree_.reset();
     right_.clear();
     is_early_kept_ = false;
@@ -336,8 +339,12 @@ class ReceivedDirectory final : public BulkStore {
     // There may be some from the last time, when there was no room for all.
     remove_part();
     if (StoreFailure failure = open_part(); failure.error) return may_pass(failure);
-    if (StoreFailure failure = make_files(*tree); failure.error) return failure;
-    if (StoreFailure failure = hand_over(*tree, early); failure.error) return failure;
+    StoreFailure failure = make_files(*tree);
+    if (!failure.error) failure = hand_over(*tree, early);
+    if (failure.error) {
+      forget_written();
+      return failure;
+    }
     tree_ = std::move(tree);
     is_early_kept_ = true;
     return {};

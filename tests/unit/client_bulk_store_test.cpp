@@ -1,14 +1,20 @@
 // Where the content of a bulk channel is: directories that are sent and received.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "libclient/src/bulk_store.h"
 #include "libclient/src/file_tree.h"
@@ -298,6 +304,47 @@ TEST_F(Directories, TakeRoomOnceWhereThereIsNoMore) {
     for (std::uint32_t each = 1; each < layout_.blocks(); ++each) write(each);
     expect_all_is_there();
   }
+}
+
+/// Has the calling thread, for good, find no room where it writes so many bytes at once.
+bool find_no_room_for(std::uint32_t bytes) {
+  sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_pwrite64, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, bytes, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSPC),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{static_cast<unsigned short>(std::size(steps)), steps};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/// Some of what came before the list is in files then, of which there will be others.
+TEST_F(Directories, AreSavedWhereThereWasNoRoomToMakeTheirFiles) {
+  read_source();
+  open();
+  write(3);
+  const bulk::BlockSet before = written_;
+  std::string why;
+  const std::optional<std::size_t> list_bytes = FileList::size_of(content_);
+  ASSERT_TRUE(list_bytes.has_value());
+  const std::optional<FileList> list = FileList::decode(ByteView(content_).first(*list_bytes), layout_.size, why);
+  ASSERT_TRUE(list.has_value()) << why;
+  const auto pieces = FileTree(*list, *list_bytes).pieces_of(layout_.start_of(3), kBlockBytes);
+  ASSERT_GT(pieces.size(), 2u);
+  StoreFailure failure;
+  bool is_filtered = false;
+  std::thread([&] {
+    is_filtered = find_no_room_for(static_cast<std::uint32_t>(pieces[pieces.size() - 2].bytes));
+    if (is_filtered) failure = store_->write_block(layout_.start_of(0), block(0));
+  }).join();
+  ASSERT_TRUE(is_filtered);
+  EXPECT_EQ(failure.error, Errc::no_space) << failure.text;
+  EXPECT_TRUE(failure.may_pass);
+  save(before);
+  for (std::uint32_t each = 0; each < layout_.blocks(); ++each) write(each);
+  expect_all_is_there();
 }
 
 TEST_F(Directories, MakeFilesWhereThereAreNone) {

@@ -5,17 +5,22 @@ import ssl
 import struct
 import time
 
-from . import _tls
+from . import _patience, _tls
 from ._address import Address
 from ._codes import Code
 from ._errors import Error, error_of
 from ._options import Options
 
 
+def _timeout(until: float) -> float:
+    """Of a socket, for which 0 is not to block."""
+    return max(_patience.left_at_once(until), 0.001)
+
+
 def _connect_unix(address: Address, until: float) -> socket.socket:
     stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        stream.settimeout(max(until - time.monotonic(), 0.001))
+        stream.settimeout(_timeout(until))
         while True:
             try:
                 stream.connect(address.path)
@@ -30,6 +35,29 @@ def _connect_unix(address: Address, until: float) -> socket.socket:
         stream.close()
         raise
     return stream
+
+
+def _connect_tcp(address: Address, until: float) -> socket.socket:
+    """To the first address of the host that answers. Each has its share of the time, so that one that says nothing
+    leaves some to others."""
+    found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    last: OSError = OSError("the host has no address")
+    for i, (family, kind, protocol, _, where) in enumerate(found):
+        stream = None
+        try:
+            stream = socket.socket(family, kind, protocol)
+            stream.settimeout(_timeout(until) / (len(found) - i))
+            stream.connect(where)
+            stream.settimeout(_timeout(until))
+            stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return stream
+        except BaseException as error:
+            if stream is not None:
+                stream.close()
+            if not isinstance(error, OSError):
+                raise
+            last = error
+    raise last
 
 
 def check_owner(address: Address, stream: socket.socket) -> None:
@@ -47,7 +75,7 @@ def why_unconnected(address: Address, error: OSError) -> Error:
         return error_of(Code.TLS_FAILED, f"{address}: {error}")
     if address.is_default and isinstance(error, FileNotFoundError):
         return error_of(Code.CONNECT_FAILED, f"no daemon is at {address}: is spindled running? Otherwise name its "
-                                             "address (address=..., SPINDLE_ADDRESS)")
+                                             'address (connect("ADDRESS"), SPINDLE_ADDRESS)')
     return error_of(Code.CONNECT_FAILED, f"{address}: {error.strerror or error}")
 
 
@@ -70,8 +98,7 @@ def connect_blocking(options: Options, address: Address, until: float) -> socket
         if address.path:
             stream = _connect_unix(address, until)
         else:
-            stream = socket.create_connection((address.host, address.port), max(until - time.monotonic(), 0.001))
-            stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            stream = _connect_tcp(address, until)
             if address.is_protected:
                 stream = _protect(options, address, stream)
         stream.setblocking(False)

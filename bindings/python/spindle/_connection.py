@@ -218,6 +218,7 @@ class Connection(LinkOwner):
             self._check_thread()
         code = self._session.multicast_gathering(groups, payload, service, type, self_discard, ticket, headers)
         if code == Code.WOULD_BLOCK:
+            self._check_thread()
             self._flush()  # the socket may have the room that the output has not
             code = self._session.multicast(groups, payload, service, type, self_discard, ticket, headers, False)
             if code == Code.WOULD_BLOCK:
@@ -423,6 +424,7 @@ class Connection(LinkOwner):
 
     async def _send_later(self, code: int, attempt: Callable[[], int], groups: Destinations,
                           timeout: Optional[float]) -> None:
+        self._check_thread()
         if code == Code.WOULD_BLOCK:
             self._flush()
             code = attempt()

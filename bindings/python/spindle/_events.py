@@ -96,8 +96,8 @@ class BulkEndedCause(enum.Enum):
 
     CANCELLED = "cancelled"  # by its source, or, with a code, as its content cannot be read
     OVER = "over"  # it was complete, and its time to linger is over
-    # The source is gone, nobody has the content, and nothing has happened for a minute; or the daemon of a new session has
-    # not told of the channel for a minute.
+    # The source is gone, nobody has the content, and nothing has happened for a minute; or the daemon of a new session
+    # has not told of the channel for a minute.
     ABANDONED = "abandoned"
     ELSEWHERE = "elsewhere"  # daemons that were apart and are back know that it has ended
     DISCONNECTED = "disconnected"  # the session of this client that offered it is gone; others may go on

@@ -3,9 +3,9 @@ import asyncio
 import os
 import socket
 import time
-from typing import Callable, Optional, cast
+from typing import Any, Callable, Optional, cast
 
-from . import _tls
+from . import _patience, _tls
 from ._address import Address
 from ._blocking import check_owner, why_unconnected
 from ._codes import Code
@@ -198,6 +198,41 @@ async def _connect_unix(address: Address, until: float) -> socket.socket:
     return found
 
 
+async def _addresses_of(address: Address) -> list[Any]:
+    """Of the host. One that is an address itself takes no thread."""
+    try:
+        return socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    except socket.gaierror:
+        return await asyncio.get_running_loop().getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+
+
+async def _connect_tcp(address: Address, until: float) -> socket.socket:
+    """To the first address of the host that answers. Each has its share of the time, so that one that says nothing
+    leaves some to others."""
+    loop = asyncio.get_running_loop()
+    addresses = await _addresses_of(address)
+    last: Exception = OSError("the host has no address")
+    for i, (family, kind, protocol, _, where) in enumerate(addresses):
+        found = None
+        try:
+            found = socket.socket(family, kind, protocol)
+            found.setblocking(False)
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            share = _patience.left_at_once(until) / (len(addresses) - i)
+            await asyncio.wait_for(loop.sock_connect(found, where), share)
+            return found
+        except BaseException as error:
+            if found is not None:
+                found.close()
+            if isinstance(error, asyncio.TimeoutError):
+                last = error_of(Code.TIMED_OUT, f"{address}: the daemon did not accept the connection in time")
+            elif isinstance(error, OSError):
+                last = error
+            else:
+                raise
+    raise last
+
+
 async def open_link(options: Options, address: Address, until: float) -> Link:
     """Connects, and raises an Error where that fails. `until` is a time of time.monotonic()."""
     loop = asyncio.get_running_loop()
@@ -207,11 +242,11 @@ async def open_link(options: Options, address: Address, until: float) -> Link:
             await loop.create_unix_connection(lambda: link, sock=await _connect_unix(address, until))
         elif address.is_protected:
             context = options.tls_context()
-            transport, _ = await loop.create_connection(lambda: link, address.host, address.port,
+            transport, _ = await loop.create_connection(lambda: link, sock=await _connect_tcp(address, until),
                                                         ssl=context, server_hostname=address.host)
             _tls.check_daemon(transport.get_extra_info("ssl_object"), context)
         else:
-            await loop.create_connection(lambda: link, address.host, address.port)
+            await loop.create_connection(lambda: link, sock=await _connect_tcp(address, until))
     except BaseException as error:
         link.let_go()
         if isinstance(error, OSError) and not isinstance(error, Error):

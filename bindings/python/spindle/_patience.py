@@ -2,6 +2,8 @@
 import time
 from typing import Optional
 
+_DAY = 86400.0
+
 
 def until(timeout: Optional[float]) -> Optional[float]:
     return None if timeout is None else time.monotonic() + timeout
@@ -9,3 +11,8 @@ def until(timeout: Optional[float]) -> Optional[float]:
 
 def left(end: Optional[float]) -> Optional[float]:
     return None if end is None else max(end - time.monotonic(), 0.0)
+
+
+def left_at_once(end: float) -> float:
+    """For the system, which takes no more than 24.8 days: who waits longer waits again."""
+    return min(max(end - time.monotonic(), 0.0), _DAY)

@@ -39,13 +39,17 @@ def context_of(bundle: str, revocation_lists: str) -> Context:
             text = file.read()
         if "PRIVATE KEY-----" in text:
             context.load_cert_chain(path)
-            context.cluster = _cluster_of(text)
         lists = revocation_lists or os.environ.get("SPINDLE_REVOCATION_LISTS", "")
         if lists:
             context.load_verify_locations(lists)
             context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
     except (OSError, ssl.SSLError) as error:
         raise error_of(Code.TLS_FAILED, f"{path}: {error}") from error
+    if "PRIVATE KEY-----" in text:
+        context.cluster = _cluster_of(text)
+        if context.cluster is None:  # daemons of all clusters would be taken
+            raise error_of(Code.TLS_FAILED, f'{path}: the certificate has no name of Spindle, '
+                                            '"spindle://CLUSTER/KIND/NAME", or several')
     return context
 
 
@@ -81,7 +85,7 @@ def _own_uris(pem: str) -> list[str]:
 
 def _cluster_of(pem: str) -> Optional[str]:
     names = _names(_own_uris(pem))
-    return names[0][0] if len(names) == 1 else None
+    return names[0][0] if len(names) == 1 and len(names[0]) == 3 else None
 
 
 def _names(uris: Iterable[str]) -> list[list[str]]:

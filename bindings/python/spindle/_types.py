@@ -8,5 +8,5 @@ Name = Union[str, bytes]
 Destinations = Union[Name, Sequence[Name]]
 #: Whatever has a buffer.
 Payload = Any
-#: Keys as names are, values that are text or have a buffer.
+#: Keys as names are, values that are text or have a buffer. No iterator: a call may try several times.
 Headers = Union[None, Mapping[Name, Any], Sequence[tuple[Name, Any]]]

@@ -582,7 +582,7 @@ class Connection:
                 if left is not None and left <= 0:
                     return False
                 if self._is_polling:
-                    self._news.wait(left)
+                    self._news.wait(None if until is None else _patience.left_at_once(until))
                 else:
                     self._poll(until)
             return True
@@ -661,7 +661,7 @@ class Connection:
         dialling = self._dialling
         ends = [each for each in (until, _patience.until(session.deadline()), dialling.until if dialling else None)
                 if each is not None]
-        left = _patience.left(min(ends)) if ends else None
+        left = _patience.left_at_once(min(ends)) if ends else None
         poll = select.poll()
         poll.register(self._wake_in, select.POLLIN)
         if self._channels is not None:

@@ -10,10 +10,18 @@ namespace spindle::python {
 
 namespace {
 
-// A list of what should be pairs, of a mapping or of whatever gives them.
+// Where there is no room a call is tried again with the same arguments: an iterator would have nothing left by then.
+bool is_lasting(PyObject* object, const char* wanted) {
+  if (PyIter_Check(object) == 0) return true;
+  PyErr_Format(PyExc_TypeError, "%s, not the iterator %.100s", wanted, Py_TYPE(object)->tp_name);
+  return false;
+}
+
+// A list of what should be pairs, of a mapping or of whatever has them.
 PyObject* items_of(PyObject* object) {
   if (PyDict_Check(object)) return PyDict_Items(object);
-  return PyObject_HasAttrString(object, "keys") != 0 ? PyMapping_Items(object) : PySequence_List(object);
+  if (PyObject_HasAttrString(object, "keys") != 0) return PyMapping_Items(object);
+  return is_lasting(object, "headers are a mapping or a sequence of pairs") ? PySequence_List(object) : nullptr;
 }
 
 }  // namespace
@@ -48,7 +56,9 @@ bool read_name(PyObject* object, std::string& kept, std::string_view& name) {
 
 bool GroupsArgument::read(PyObject* object) {
   if (PyUnicode_Check(object) || PyBytes_Check(object)) return read_name(object, kept_name_, name_);
-  sequence_ = Ref(PySequence_Fast(object, "destinations are a name or a sequence of names"));
+  constexpr const char* kWanted = "destinations are a name or a sequence of names";
+  if (!is_lasting(object, kWanted)) return false;
+  sequence_ = Ref(PySequence_Fast(object, kWanted));
   if (!sequence_) return false;
   const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(sequence_.get()));
   kept_.resize(count);

@@ -1,6 +1,7 @@
 """A daemon for tests, and what they wait for."""
 import asyncio
 import pathlib
+import socket
 import tempfile
 import unittest
 
@@ -44,6 +45,31 @@ class WithDaemon(DaemonMixin, unittest.IsolatedAsyncioTestCase):
             if isinstance(event, spindle.Message):
                 found.append(event)
         return found
+
+
+class DeadAndLiving:
+    """A host with two addresses: one that says nothing to who connects, and that of a daemon."""
+
+    NAME = "both.test"
+
+    def __init__(self, living):
+        self.port = int(living.rpartition(":")[2])
+        self._full = socket.socket()
+        self._full.bind(("127.0.0.1", 0))
+        self._full.listen(0)  # beyond one or two connections that nobody accepts it takes none
+        self._waiting = [socket.socket() for _ in range(4)]
+        for each in self._waiting:
+            each.setblocking(False)
+            each.connect_ex(self._full.getsockname())
+
+    def resolve(self, *_, **__):
+        """As socket.getaddrinfo()."""
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", where)
+                for where in (self._full.getsockname(), ("127.0.0.1", self.port))]
+
+    def close(self):
+        for each in (self._full, *self._waiting):
+            each.close()
 
 
 async def soon(condition):

@@ -2,17 +2,19 @@
 import asyncio
 import collections
 import gc
+import os
 import resource
 import signal
 import socket
 import types
 import unittest
 import weakref
+from unittest import mock
 
-from support import PATIENCE_S, WithDaemon, soon
+from support import PATIENCE_S, DeadAndLiving, WithDaemon, soon
 
 import spindle
-from spindle import Service
+from spindle import Service, _address, sync
 from spindle._link import Link, LinkOwner
 
 
@@ -41,10 +43,19 @@ class Connecting(WithDaemon):
                 await spindle.connect(address, name=name)
             self.assertEqual(spindle.Code[code], caught.exception.code)
 
+    async def test_who_finds_no_daemon_is_told_what_to_say(self):
+        path = self._folder.name + "/nobody"
+        with mock.patch.object(_address, "_default",
+                               lambda: _address.Address(path, "", 0, False, is_default=True, is_anybodys=False)), \
+                mock.patch.dict(os.environ, SPINDLE_ADDRESS=""):
+            for connect in (spindle.connect, lambda: asyncio.to_thread(sync.connect)):
+                with self.assertRaisesRegex(spindle.NotConnected, r'connect\("ADDRESS"\), SPINDLE_ADDRESS'):
+                    await connect()
+
     async def test_unknown_options_are_refused(self):
         for option, told in (("colour", "there are name, tls_bundle"), ("timeout", "connect_timeout or"),
                              ("keep_alive", "keepalive may be meant"), ("addresses", "no option 'addresses'")):
-            for connect in (spindle.connect, spindle.sync.connect):
+            for connect in (spindle.connect, sync.connect):
                 with self.assertRaisesRegex(TypeError, told):
                     connect(self.address, **{option: 1})
 
@@ -75,6 +86,18 @@ class Connecting(WithDaemon):
         self.assertTrue(connection.is_open)
 
 
+    async def test_goes_on_to_the_next_address_of_a_host(self):
+        """Each has its share of the time, in both forms."""
+        host = DeadAndLiving(self.daemon.client_address("tcp"))
+        self.addCleanup(host.close)
+        address = f"tcp:{host.NAME}:{host.port}"
+        with mock.patch.object(socket, "getaddrinfo", host.resolve):
+            async with spindle.connect(address, connect_timeout=4) as connection:
+                self.assertTrue(connection.is_open)
+            connection = await asyncio.to_thread(sync.connect, address, connect_timeout=4)
+        await asyncio.to_thread(connection.close)
+
+
 class Messages(WithDaemon):
     async def asyncSetUp(self):
         self.ann = await self.connect("ann")
@@ -97,7 +120,7 @@ class Messages(WithDaemon):
     async def test_have_headers_of_any_mapping(self):
         wanted = (("to", b"1"), ("by", b"2"))
         for headers in ({"to": b"1", "by": b"2"}, types.MappingProxyType(dict(wanted)), collections.UserDict(wanted),
-                        list(wanted), iter(wanted)):
+                        list(wanted), dict(wanted).items()):
             await self.group.multicast(Service.AGREED, b"", headers=headers)
             message, = await self.messages(self.ann, 1)
             self.assertEqual(wanted, message.headers)
@@ -131,7 +154,8 @@ class Messages(WithDaemon):
     async def test_wrong_arguments_are_told_and_nothing_is_sent(self):
         for to, payload, options in ((1, b"", {}), ("den", "text", {}), ("den", None, {}), (["den", 1], b"", {}),
                                      ("den", b"", {"type": "x"}), ("den", b"", {"headers": [1]}),
-                                     ("den", b"", {"headers": {"a": 1}})):
+                                     ("den", b"", {"headers": {"a": 1}}), (iter(["den"]), b"", {}),
+                                     ("den", b"", {"headers": iter([("a", b"1")])})):
             with self.assertRaises(TypeError, msg=(to, payload, options)):
                 await self.ann.multicast(Service.AGREED, to, payload, **options)
         for options in ({"type": 65536}, {"type": -1}, {"ticket": -1}):
@@ -152,11 +176,24 @@ class Messages(WithDaemon):
         for call in (lambda: self.ann.join("pit"), self.ann.receive, lambda: self.ann.request("den", b"")):
             with self.assertRaisesRegex(RuntimeError, "another thread's loop"):
                 await asyncio.to_thread(lambda each=call: asyncio.run(each()))
-        for send in (lambda: self.ann.try_multicast(Service.AGREED, "den", b"bad"),
-                     lambda: asyncio.run(self.ann.multicast(Service.AGREED, "den", b"bad"))):
+        sends = (lambda: self.ann.try_multicast(Service.AGREED, "den", b"bad"),
+                 lambda: asyncio.run(self.ann.multicast(Service.AGREED, "den", b"bad")))
+        for send in sends:
             for _ in range(3):  # where it joins others, too
                 with self.assertRaisesRegex(RuntimeError, "another thread's loop"):
                     await asyncio.to_thread(send)
+        self.daemon.send_signal(signal.SIGSTOP)  # until there is no room
+        try:
+            while self.ann.try_multicast(Service.FIFO, "nobody", b"x" * 100_000):
+                pass
+            for send in sends:  # and where not all calls are held to the thread
+                with mock.patch.object(self.ann, "_flush") as flush, \
+                        mock.patch.object(self.ann, "_is_debugged", False), \
+                        self.assertRaisesRegex(RuntimeError, "another thread's loop"):
+                    await asyncio.to_thread(send)
+                flush.assert_not_called()
+        finally:
+            self.daemon.send_signal(signal.SIGCONT)
         call = asyncio.run_coroutine_threadsafe
         loop = asyncio.get_running_loop()
         await asyncio.to_thread(lambda: call(self.ann.multicast(Service.AGREED, "den", b"good"), loop).result())

@@ -225,6 +225,21 @@ class Sync(DaemonMixin, unittest.TestCase):
             except spindle.TimedOut:
                 self.assertLess(time.monotonic(), end)
 
+    def test_times_may_be_longer_than_the_system_takes(self):
+        """At once: 24.8 days for sockets, and 292 years for threads."""
+        for timeout in (3e6, 1e10, float("inf")):
+            ann = self.connect("ann", connect_timeout=timeout)
+            sync.connect(self.daemon.client_address("tcp"), connect_timeout=timeout).close()
+            waiting = [self.in_thread(ann.receive, timeout) for _ in range(2)]
+            end = time.monotonic() + PATIENCE_S
+            while ann._waiting < len(waiting) and time.monotonic() < end:
+                time.sleep(0.001)
+            for _ in waiting:
+                ann.multicast(Service.AGREED, ann.private_name, b"x")
+            for each in waiting:
+                self.assertEqual(b"x", each().payload)
+            ann.close(timeout)
+
     def test_large_messages_wait_for_room(self):
         ann = self.connect("ann", send_buffer=65536, receive_buffer=65536)
         ann.join("den", timeout=PATIENCE_S)

@@ -18,6 +18,39 @@ def pki(folder, *arguments):
                    capture_output=True, timeout=PATIENCE_S)
 
 
+# Made by `openssl req -x509`: one key, with a certificate without a name of Spindle, and one with two.
+KEY = """-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgYuBV4e7Ub9ZGayRB
+W4Jy1o+1F3bheKNGyCmro83KIPyhRANCAAQ3sAihTL4xsc1gbo8jjB8OuOCdc2P7
+ZhpAYtyb7qI3Pb6nSB/jJGfSiHgyKjhsE+2+P2u1Gey08uEuAWo6GJIE
+-----END PRIVATE KEY-----
+"""
+WITHOUT_NAME = """-----BEGIN CERTIFICATE-----
+MIIBejCCAR+gAwIBAgIUEJLDtH6RN4A1HlGL3sS9lzMEc0kwCgYIKoZIzj0EAwIw
+ETEPMA0GA1UEAwwGbm9ib2R5MCAXDTI2MTEzMDE1MDkzMVoYDzIxMjYxMTA2MTUw
+OTMxWjARMQ8wDQYDVQQDDAZub2JvZHkwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
+AAQ3sAihTL4xsc1gbo8jjB8OuOCdc2P7ZhpAYtyb7qI3Pb6nSB/jJGfSiHgyKjhs
+E+2+P2u1Gey08uEuAWo6GJIEo1MwUTAdBgNVHQ4EFgQUTHpXlhvCUvsOQn6FMdLn
+mLAHxeIwHwYDVR0jBBgwFoAUTHpXlhvCUvsOQn6FMdLnmLAHxeIwDwYDVR0TAQH/
+BAUwAwEB/zAKBggqhkjOPQQDAgNJADBGAiEAwuLFU1hgUfvmATcz/UDli2R+un2T
+IzJPPQiazIxu2HUCIQCBKcnc9y7tL3lOGpQodt9NSmwS7hf2CgGVfdES1rxZPw==
+-----END CERTIFICATE-----
+"""
+WITH_TWO_NAMES = """-----BEGIN CERTIFICATE-----
+MIIBxTCCAWugAwIBAgIUN91S+2nodJYUZw7BiUJ3R533Cq8wCgYIKoZIzj0EAwIw
+EjEQMA4GA1UEAwwHc2V2ZXJhbDAgFw0yNjExMzAxNTA5MzFaGA8yMTI2MTEwNjE1
+MDkzMVowEjEQMA4GA1UEAwwHc2V2ZXJhbDBZMBMGByqGSM49AgEGCCqGSM49AwEH
+A0IABDewCKFMvjGxzWBujyOMHw644J1zY/tmGkBi3Jvuojc9vqdIH+MkZ9KIeDIq
+OGwT7b4/a7UZ7LTy4S4BajoYkgSjgZwwgZkwHQYDVR0OBBYEFEx6V5YbwlL7DkJ+
+hTHS55iwB8XiMB8GA1UdIwQYMBaAFEx6V5YbwlL7DkJ+hTHS55iwB8XiMA8GA1Ud
+EwEB/wQFMAMBAf8wRgYDVR0RBD8wPYYdc3BpbmRsZTovL3RyYWRpbmcvY2xpZW50
+L2ZlZWSGHHNwaW5kbGU6Ly9vdGhlcnMvY2xpZW50L2ZlZWQwCgYIKoZIzj0EAwID
+SAAwRQIgH7fdqInBcYm4Iq2EkNL3zC3yKPgUgKQSrqz71P1wr7cCIQDUBUEdg5gZ
+c0ocGEKZte20KoJNfgwxYIQvTkRgQi9XgQ==
+-----END CERTIFICATE-----
+"""
+
+
 class WithTls(WithDaemon):
     def make_settings(self, folder):
         pki(folder, "init", "trading")
@@ -98,6 +131,16 @@ class Protected(WithTls):
         await self.refuse(self.bundle("others/b.pem"), both, 'cluster "others", and this client\'s of "trading"')
         async with spindle.connect(f"tls:127.0.0.1:{self.port}", tls_bundle=both) as ann:
             self.assertTrue(ann.is_open)
+
+    async def test_has_one_name_of_its_own(self):
+        """Nobody would know otherwise of which cluster a daemon has to be."""
+        for certificate in (WITHOUT_NAME, WITH_TWO_NAMES):
+            pathlib.Path(self.bundle("own.pem")).write_text(certificate + KEY, encoding="ascii")  # noqa: ASYNC240
+            bundle = self.bundle_of("own.pem", "trading.crt")
+            for connect in (spindle.connect, lambda *to, **how: asyncio.to_thread(sync.connect, *to, **how)):
+                with self.assertRaisesRegex(spindle.NotConnected, "no name of Spindle") as caught:
+                    await connect(f"tls:127.0.0.1:{self.port}", tls_bundle=bundle)
+                self.assertEqual(spindle.Code.TLS_FAILED, caught.exception.code)
 
     async def refuse(self, theirs, ours, text):
         """A server with one bundle is refused by clients with the other."""

@@ -150,7 +150,8 @@ public final class ConnectOptions {
   }
 
   /**
-   * For "tls:", a file of PEM with lists of revoked certificates; null: none.
+   * For "tls:", a file of PEM with lists of revoked certificates; null: what the environment variable
+   * SPINDLE_REVOCATION_LISTS says, or none.
    *
    * @return what holds
    */

@@ -2,10 +2,13 @@ package io.spindle;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Sessions that outlive their connections. */
@@ -56,6 +59,29 @@ final class ResumptionTest {
         CuttingProxy proxy = new CuttingProxy(daemon.tcpAddress());
         Connection ann = Spindle.connect(ConnectOptions.at("tcp:" + proxy.address()))) {
       sendWhileCut(ann, proxy, 20_000);
+    }
+  }
+
+  /** As where the system has no more for a moment. */
+  @Test
+  void goesOnOnceThereIsAThreadForThat() throws Exception {
+    AtomicInteger refusals = new AtomicInteger();
+    ThreadFactory few =
+        work -> {
+          if (refusals.getAndUpdate(left -> Math.max(left - 1, 0)) > 0) {
+            throw new OutOfMemoryError("unable to create native thread");
+          }
+          Thread made = new Thread(work);
+          made.setDaemon(true);
+          return made;
+        };
+    try (TestDaemon daemon = TestDaemon.start();
+        CuttingProxy proxy = new CuttingProxy(daemon.tcpAddress());
+        Connection ann = Spindle.connect(ConnectOptions.at("tcp:" + proxy.address()).withThreadFactory(few))) {
+      refusals.set(2);
+      proxy.cut();
+      assertInstanceOf(Reconnected.class, ann.receive(PATIENCE));
+      assertEquals(0, refusals.get());
     }
   }
 

@@ -108,7 +108,9 @@ final class ConnectionThread {
     }
     long now = Clock.now();
     if (session.nextDeadline() <= now) {
-      session.handleTime(now);
+      // It may be time to give the connection up: whoever writes is let finish, so that it is known what was written.
+      writer.awaitWriter();
+      session.handleTime(Clock.now());
       delivery.deliver();
       return true;
     }

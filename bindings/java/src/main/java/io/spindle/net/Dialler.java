@@ -56,7 +56,13 @@ final class Dialler {
           }
           onDone.run();
         };
-    threads.newThread(work).start();
+    try {
+      threads.newThread(work).start();
+    } catch (OutOfMemoryError | RuntimeException none) {
+      // The system has no thread left, or the program's factory gives none: there may be one at the next try.
+      String why = "there is no thread to connect with: " + none.getMessage();
+      begun.outcome = new Outcome(null, null, Code.CONNECT_FAILED, why);
+    }
   }
 
   /** What has come of it, if something has; otherwise null. */

@@ -78,8 +78,13 @@ final class LinkWriter {
   void letFinish() {
     if (link != null) {
       link.shutDown();
-      state.awaitUninterruptibly(() -> !isBusy);
+      awaitWriter();
     }
+  }
+
+  /** Until nobody writes. */
+  void awaitWriter() {
+    state.awaitUninterruptibly(() -> !isBusy);
   }
 
   // --- By whoever sends ---

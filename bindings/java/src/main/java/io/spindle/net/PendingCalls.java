@@ -276,6 +276,12 @@ final class PendingCalls {
     List<Destinations> full = new ArrayList<>();
     for (Iterator<Room> at = rooms.iterator(); at.hasNext(); ) {
       Room room = at.next();
+      if (room.future.isDone()) {
+        // The program has cancelled it, and is about to say so.
+        at.remove();
+        noteGone(room);
+        continue;
+      }
       boolean isBlocked = isIndependent ? full.contains(room.groups) : !full.isEmpty();
       if (isBlocked || !hasRoom.test(room.groups)) {
         full.add(room.groups);

@@ -122,10 +122,10 @@ public final class ReceivedDirectory extends BulkStore {
   private void beginAnew() throws IOException {
     tree = null;
     right.clear();
+    forgetWritten();
     notes.lock();
     try {
       inEarly.clear();
-      written.clear();
     } finally {
       notes.unlock();
     }
@@ -241,10 +241,26 @@ public final class ReceivedDirectory extends BulkStore {
     } catch (IOException failure) {
       throw place.failure(failure, place.part()).orLater();
     }
-    makeFiles(made);
-    handOver(made);
-    tree = made;
-    isEarlyKept = true;
+    try {
+      makeFiles(made);
+      handOver(made);
+      tree = made;
+      isEarlyKept = true;
+    } finally {
+      if (tree == null) {
+        forgetWritten();
+      }
+    }
+  }
+
+  /** There are no files, or there will be others. */
+  private void forgetWritten() {
+    notes.lock();
+    try {
+      written.clear();
+    } finally {
+      notes.unlock();
+    }
   }
 
   /** None is there yet: where a file system takes two names for one, the second is not to be the file of the first. */
@@ -545,7 +561,8 @@ public final class ReceivedDirectory extends BulkStore {
 
   @Override
   public void discard() {
-    if (isFinished) {
+    // What was never opened is somebody else's.
+    if (isFinished || root == null) {
       return;
     }
     place.removeState();

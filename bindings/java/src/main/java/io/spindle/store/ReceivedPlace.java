@@ -137,13 +137,27 @@ public final class ReceivedPlace {
     try {
       while (true) {
         FileChannel opened = openAndLock(file);
+        checkFreeBehind(opened, file);
         if (opened != null) {
           return opened;
         }
-        checkFree();
       }
     } catch (IOException failure) {
       throw failure(failure, file);
+    }
+  }
+
+  /** Another one may have finished meanwhile: `opened`, or null, is closed then, and goes where it is empty. */
+  private void checkFreeBehind(FileChannel opened, Path file) throws IOException, StoreException {
+    try {
+      checkFree();
+    } catch (StoreException taken) {
+      try (opened) {
+        if (opened != null && opened.size() == 0) {
+          remove(file);
+        }
+      }
+      throw taken;
     }
   }
 

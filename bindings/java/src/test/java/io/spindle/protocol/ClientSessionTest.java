@@ -60,18 +60,9 @@ final class ClientSessionTest {
   private void connect(Name name) {
     assertEquals(0, session.takeDial());
     session.connected("");
-    read(welcome(name));
+    read(PlayedDaemon.welcome(name));
     session.settle(now);
     assertTrue(session.isConnected());
-  }
-
-  private static Output welcome(Name name) {
-    Output frame = new Output();
-    int head = frame.beginFrame(Frames.WELCOME);
-    frame.u16(Frames.VERSION);
-    frame.name(name);
-    frame.endFrame(head);
-    return frame;
   }
 
   /** A view of all members. */
@@ -142,26 +133,17 @@ final class ClientSessionTest {
     assertTrue(session.writer().writableSize() > 0);
   }
 
-  /** Takes a frame of that type, past all others. */
-  private static void awaitFrame(DataInputStream from, int wanted) throws IOException {
-    for (int type = -1; type != wanted; ) {
-      int length = from.read() | from.read() << 8 | from.read() << 16;
-      type = from.readUnsignedByte();
-      from.readFully(new byte[length]);
-    }
-  }
-
   /** As a daemon does for a client that joins a group, and then as another one that does not let it in. */
   private static void serve(ServerSocket server, CompletableFuture<Void> hasSent) {
     try {
       try (Socket first = server.accept()) {
-        first.getOutputStream().write(welcome(FORMER).toBytes());
-        awaitFrame(new DataInputStream(first.getInputStream()), Frames.JOIN);
+        first.getOutputStream().write(PlayedDaemon.welcome(FORMER).toBytes());
+        PlayedDaemon.awaitFrame(new DataInputStream(first.getInputStream()), Frames.JOIN);
         first.getOutputStream().write(view(DEN, FORMER).toBytes());
       }
       try (Socket second = server.accept()) {
-        second.getOutputStream().write(welcome(OWN).toBytes());
-        awaitFrame(new DataInputStream(second.getInputStream()), Frames.SEND);
+        second.getOutputStream().write(PlayedDaemon.welcome(OWN).toBytes());
+        PlayedDaemon.awaitFrame(new DataInputStream(second.getInputStream()), Frames.SEND);
         hasSent.complete(null);
       }
     } catch (IOException failure) {

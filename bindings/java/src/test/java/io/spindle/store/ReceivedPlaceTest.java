@@ -13,8 +13,10 @@ import io.spindle.bulk.FileList;
 import io.spindle.bulk.ResumeState;
 import io.spindle.protocol.ContentLayout;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -118,6 +120,22 @@ final class ReceivedPlaceTest {
     assertArrayEquals(content, Files.readAllBytes(folder.resolve("got")));
   }
 
+  /** Its part is gone by the time that the second one makes its own. */
+  @Test
+  void whoComesAsAnotherHasFinishedIsToldAtOnce() throws Exception {
+    ReceivedPlace late = new ReceivedPlace(folder, "got", false);
+    late.open(false);
+    ReceivedFile first = open(false);
+    writeAll(first);
+    first.close();
+    StoreException why = assertThrows(StoreException.class, () -> late.openLocked(late.part()));
+    assertEquals(Code.FILE_EXISTS, why.code());
+    try (Stream<Path> there = Files.list(folder)) {
+      assertEquals(List.of(folder.resolve("got")), there.toList(), "nothing is left beside it");
+    }
+    assertEquals(0, countOpen());
+  }
+
   /** A directory of two files, whose sizes are so many bytes. */
   private static byte[] directory(int one, int other) {
     byte[] list =
@@ -137,6 +155,59 @@ final class ReceivedPlaceTest {
     int start = (int) layout.startOf(block);
     int count = layout.bytesOf(block);
     store.writeBlock(start, Arrays.copyOfRange(from, start, start + count), count);
+  }
+
+  private static ResumeState stateOf(ContentLayout layout, int... blocks) {
+    BlockSet written = new BlockSet();
+    BlockIndex index = new BlockIndex();
+    for (int block : blocks) {
+      written.add(block);
+      index.set(block, new byte[32]);
+    }
+    return new ResumeState(layout, null, written, index);
+  }
+
+  /** What has come before the list of files is lost before all of it is in files. */
+  @Test
+  void aDirectoryWhoseFilesAreMadeInVainIsSavedAndGoesOn() throws Exception {
+    byte[] bytes = directory(30_000, 50_000);
+    ContentLayout layout = new ContentLayout(BLOCK, T, bytes.length);
+    ReceivedDirectory store = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    store.open(layout, null);
+    writeBlock(store, layout, bytes, 1);
+    writeBlock(store, layout, bytes, 3);
+    try (FileChannel early = FileChannel.open(folder.resolve("got.spindle-list"), StandardOpenOption.WRITE)) {
+      early.truncate(layout.startOf(3));
+    }
+    assertThrows(StoreException.class, () -> writeBlock(store, layout, bytes, 0));
+    assertTrue(Files.exists(folder.resolve("got.spindle-part/one")), "files were made");
+    store.save(stateOf(layout, 1));
+    for (int block = layout.blocks() - 1; block >= 0; block--) {
+      writeBlock(store, layout, bytes, block);
+    }
+    store.finish(bytes.length);
+    store.close();
+    assertEquals("1".repeat(30_000), Files.readString(folder.resolve("got/one")));
+    assertEquals("2".repeat(50_000), Files.readString(folder.resolve("got/other")));
+  }
+
+  @Test
+  void whoWasNotLetInDiscardsNothing() throws Exception {
+    byte[] bytes = directory(30_000, 50_000);
+    ContentLayout layout = new ContentLayout(BLOCK, T, bytes.length);
+    ReceivedDirectory first = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    first.open(layout, null);
+    writeBlock(first, layout, bytes, 0);
+    first.save(stateOf(layout, 0));
+    ReceivedDirectory second = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    StoreException why = assertThrows(StoreException.class, () -> second.open(layout, null));
+    assertEquals(Code.FILE_EXISTS, why.code());
+    second.discard();
+    second.close();
+    for (String suffix : List.of("part/one", "list", "state")) {
+      assertTrue(Files.exists(folder.resolve("got.spindle-" + suffix)), suffix);
+    }
+    first.close();
   }
 
   @Test
