@@ -339,7 +339,7 @@ TEST_F(Directories, AreSavedWhereThereWasNoRoomToMakeTheirFiles) {
     is_filtered = find_no_room_for(static_cast<std::uint32_t>(pieces[pieces.size() - 2].bytes));
     if (is_filtered) failure = store_->write_block(layout_.start_of(0), block(0));
   }).join();
-  ASSERT_TRUE(is_filtered);
+  if (!is_filtered) GTEST_SKIP() << "system calls cannot be filtered here";
   EXPECT_EQ(failure.error, Errc::no_space) << failure.text;
   EXPECT_TRUE(failure.may_pass);
   save(before);

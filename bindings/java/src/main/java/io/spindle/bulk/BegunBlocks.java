@@ -25,13 +25,19 @@ final class BegunBlocks {
     NO_ROOM
   }
 
-  /** Repair symbols in memory, in bytes; one block at least. */
+  /** Repair symbols in memory, in bytes; at least those of one block, and four. */
   static final long REPAIR_BYTES = 64L << 20;
   /**
    * Source symbols in memory, one at least. What is more goes to its place in the content, that of the oldest blocks
    * first.
    */
   static final long SOURCE_BYTES = 16L << 20;
+
+  /**
+   * Symbols that there is room for beside those of a block: as many as a block has do not always suffice to decode it,
+   * and RaptorQ fails with four more once in 10^10 times.
+   */
+  private static final int SYMBOLS_BESIDE = 4;
 
   private static final class Memory {
     final long limitBytes;
@@ -62,7 +68,7 @@ final class BegunBlocks {
     blockBytes = layout.blockBytes();
     this.pool = pool;
     source = new Memory(Math.max(sourceBytes, symbolBytes));
-    repair = new Memory(Math.max(repairBytes, blockBytes));
+    repair = new Memory(Math.max(repairBytes, blockBytes + (long) SYMBOLS_BESIDE * symbolBytes));
     long count = source.limitBytes / blockBytes;
     roomsMax = count == 0 ? 0 : (int) count + 1;
   }
