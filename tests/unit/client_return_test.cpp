@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <future>
 #include <system_error>
 #include <thread>
 
@@ -72,6 +73,20 @@ class ClientReturn : public testing::Test {
     while (ended < 2) std::this_thread::yield();
   }
 
+  /// Loses the daemon by `lose`, while the program has a handler, which hears of the end.
+  template <typename Lose>
+  void expect_end_at_handler(Errc reason, ConnectOptions options, Lose lose) {
+    std::promise<std::error_code> end;  // outlives the connection
+    Connection connection = daemon_.connect(options);
+    connection.set_handler([&](Event event) {
+      if (const auto* last = event.get_if<Disconnected>()) end.set_value(last->error);
+    });
+    lose();
+    std::future<std::error_code> heard = end.get_future();
+    ASSERT_EQ(heard.wait_for(20s), std::future_status::ready);
+    EXPECT_EQ(heard.get(), reason);
+  }
+
   FakeDaemon daemon_;
   Frame hello_;
 };
@@ -112,6 +127,20 @@ TEST_F(ClientReturn, DisconnectsElsewhereWithWhatIsHeld) {
   EXPECT_EQ(daemon_.read().type, ClientFrame::bye);
   daemon_.write(close_frame(Errc::closed_by_client, "", 1));
   program.join();
+}
+
+// Nothing is read then that would have the thread look at what it has for the handler.
+TEST_F(ClientReturn, TellsTheHandlerThatTheDaemonIsGoneForGood) {
+  daemon_.reconnect_timeout = 1ms;
+  expect_end_at_handler(Errc::connect_failed, {}, [this] { daemon_.go(); });
+}
+TEST_F(ClientReturn, TellsTheHandlerThatNobodyHasWelcomedItAgain) {
+  daemon_.reconnect_timeout = 1ms;
+  expect_end_at_handler(Errc::timed_out, {.connect_timeout = 2s}, [this] { daemon_.hang_up(); });
+}
+TEST_F(ClientReturn, TellsTheHandlerOfADaemonThatHasFallenSilent) {
+  daemon_.reconnect_timeout = 0ms;
+  expect_end_at_handler(Errc::silent_peer, {.keepalive = 10ms}, [] {});
 }
 
 // The longest times that programs can say, which cannot be counted in nanoseconds, and so cannot their sum with now.
