@@ -79,6 +79,11 @@ std::unique_ptr<SecondDialler> Connection::Impl::make_dialler() {
   return std::make_unique<DiallerOfOptions>(options_, address_of(dialled_server_));
 }
 
+bool Connection::Impl::is_told() const {
+  const Lock lock(mutex_);
+  return session_.is_connected() && takes_events();
+}
+
 void Connection::Impl::channel_answered(std::uint32_t request, std::error_code error) {
   if (channels_ != nullptr) channels_->channel_answered(request, error);
 }
