@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "libclient/src/blocked_signals.h"
@@ -20,9 +21,14 @@ bulk::Nanoseconds BulkIo::now() { return std::chrono::steady_clock::now().time_s
 bool BulkIo::start(unsigned workers) {
   *wake_ = make_event_descriptor();
   if (!*wake_) return false;
-  workers_.start(workers);
-  const BlockedSignals blocked;
-  thread_ = std::thread([this] { run(); });
+  try {
+    workers_.start(workers);
+    const BlockedSignals blocked;
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    workers_.stop();  // those that there are
+    return false;
+  }
   return true;
 }
 

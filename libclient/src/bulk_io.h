@@ -48,7 +48,7 @@ class BulkIo : private BulkTransferHost {
       : session_(session), retold_within_(retold_within), back_off_(seed()), random_(seed()) {}
   ~BulkIo() override { stop(); }
 
-  /// False where no descriptor is left.
+  /// False where no descriptor, or no thread, is left.
   bool start(unsigned workers);
   void stop();
   bool is_inherited() const { return guard_.is_inherited(); }

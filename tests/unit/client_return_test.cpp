@@ -1,6 +1,5 @@
 // Programs whose connection is lost, or whose daemon goes, beside a daemon that is played frame by frame.
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <atomic>
 #include <future>
@@ -8,6 +7,7 @@
 #include <thread>
 
 #include "tests/unit/client_fake_daemon.h"
+#include "tests/unit/client_no_threads.h"
 
 namespace spindle {
 namespace {
@@ -181,31 +181,10 @@ TEST_F(ClientReturn, HasEachServerWelcomeItInItsShareOfTheTime) {
 }
 
 #ifdef __GLIBC__
-/// While it is there, no thread can be created.
-class NoThreads {
- public:
-  NoThreads() {
-    EXPECT_EQ(::pthread_getattr_default_np(&former_), 0);
-    pthread_attr_t enormous;
-    EXPECT_EQ(::pthread_getattr_default_np(&enormous), 0);
-    EXPECT_EQ(::pthread_attr_setstacksize(&enormous, std::size_t{1} << 50), 0);
-    EXPECT_EQ(::pthread_setattr_default_np(&enormous), 0);
-    ::pthread_attr_destroy(&enormous);
-    EXPECT_THROW(std::thread([] {}).join(), std::system_error);
-  }
-  ~NoThreads() {
-    EXPECT_EQ(::pthread_setattr_default_np(&former_), 0);
-    ::pthread_attr_destroy(&former_);
-  }
-
- private:
-  pthread_attr_t former_;
-};
-
 TEST_F(ClientReturn, ThatCannotEvenTrySaysWhyAtTheEnd) {
   daemon_.reconnect_timeout = 1ms;
   Connection connection = daemon_.connect();
-  const NoThreads none;
+  const test::NoThreads none;
   daemon_.hang_up();
   EXPECT_EQ(connection.receive()->get<Disconnected>().error, Errc::connect_failed);
 }
