@@ -75,6 +75,8 @@ void ClientEngine::settle() {
 }
 
 void ClientEngine::settle(EventReader::News& news) {
+  // Before what is said of joins: these count what is still without a last view.
+  for (const EventReader::News::Farewell& farewell : news.farewells) writer_.settle_farewell(farewell.group);
   settle_replies(news);
   settle_feeds(news);
   settle_admitted(news);
@@ -83,7 +85,6 @@ void ClientEngine::settle(EventReader::News& news) {
     writer_.settle_flush(flush.request, flush.daemons_number);
   settle_confirmed(news);
   for (const std::string& group : news.lost_groups) writer_.forget_group(group);
-  for (const EventReader::News::Farewell& farewell : news.farewells) writer_.settle_farewell(farewell.group);
   settle_requests(news);
   if (news.received) writer_.acknowledge(*news.received);
   if (!news.pong) return;
@@ -114,6 +115,7 @@ void ClientEngine::settle_replies(EventReader::News& news) {
   for (auto& [reply, before, flow, view, refused_join] : news.replies) {
     tell_channels(before);
     if (refused_join) {
+      writer_.settle_refused_join(refused_join->group);
       const bool is_taken = observer_ != nullptr && observer_->join_refused(*refused_join);
       if (!is_taken) reader_.insert_event(before + inserted++, std::move(*refused_join));
       continue;

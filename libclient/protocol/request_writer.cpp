@@ -336,6 +336,16 @@ void RequestWriter::settle_farewell(std::string_view group) {
   if (found != leaving_.end() && --found->second == 0) leaving_.erase(found);
 }
 
+// A leave that has no reply yet gets one that says that there is no member.
+void RequestWriter::settle_refused_join(std::string_view group) {
+  const auto leaving = leaving_.find(group);
+  if (leaving == leaving_.end()) return;
+  const auto unanswered = std::count_if(pending_.begin(), pending_.end(), [&](const auto& request) {
+    return request.second.request == RequestFailed::Request::leave && request.second.group == group;
+  });
+  if (leaving->second > unanswered) settle_farewell(group);
+}
+
 std::error_code RequestWriter::flush_ok(const FlushRequest& request) {
   if (!open_) return Errc::not_connected;
   if (request.number == 0 || request.number > last_asked_) return Errc::bad_argument;

@@ -170,6 +170,8 @@ class RequestWriter {
   bool is_leaving(std::string_view group) const { return leaving_.contains(group); }
   /// There was a last view of the group.
   void settle_farewell(std::string_view group);
+  /// A join of the group that was on its way is not to be: the next leave finds no member, and has no last view.
+  void settle_refused_join(std::string_view group);
 
  private:
   struct Hash {

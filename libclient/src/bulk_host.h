@@ -54,6 +54,8 @@ class BulkHost {
   /// the request. Where nobody can be asked there is the event alone.
   virtual void ask_and_add(protocol::BulkRequest request, Event event) = 0;
   virtual bool has_room_for_events() const = 0;
+  /// Whether what the daemon says now is heard: there is a connection, and it is read.
+  virtual bool is_told() const { return is_open() && has_room_for_events(); }
   /// Whether the caller is the one by whom everything else would come, so that it cannot wait for it.
   virtual bool is_own_thread() const = 0;
   virtual std::unique_ptr<SecondDialler> make_dialler() = 0;
@@ -61,8 +63,8 @@ class BulkHost {
 
 /// Makes the Bulk of a host.
 struct BulkOpener {
-  /// As Bulk::open(). `retold_within`: in a new session a channel that the daemon has not told of again by then is
-  /// over.
+  /// As Bulk::open(). `retold_within`: in a new session a channel that the daemon has not told of again in so much time
+  /// in which it could tell is over.
   static Result<Bulk> open(std::shared_ptr<BulkHost> host, const BulkOptions& options,
                            std::chrono::nanoseconds retold_within = std::chrono::minutes(1));
 };

@@ -78,6 +78,7 @@ class Bulk::Impl : private ChannelListener, private BulkSession {
     host_->ask_and_add(std::move(request), std::move(event));
   }
   void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) override;
+  bool is_told() const override { return host_->is_told(); }
   void end_untold() override;
   std::unique_ptr<SecondDialler> make_dialler() override { return host_->make_dialler(); }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "libclient/src/blocked_signals.h"
@@ -20,9 +21,14 @@ bulk::Nanoseconds BulkIo::now() { return std::chrono::steady_clock::now().time_s
 bool BulkIo::start(unsigned workers) {
   *wake_ = make_event_descriptor();
   if (!*wake_) return false;
-  workers_.start(workers);
-  const BlockedSignals blocked;
-  thread_ = std::thread([this] { run(); });
+  try {
+    workers_.start(workers);
+    const BlockedSignals blocked;
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    workers_.stop();  // those that there are
+    return false;
+  }
   return true;
 }
 
@@ -128,7 +134,8 @@ void BulkIo::end(const bulk::BulkChannelId& id, bool discards) {
 void BulkIo::session_began_anew() {
   detach();
   retry_at_ = {};
-  untold_until_ = now() + retold_within_;
+  untold_parts_ = kUntoldParts;
+  untold_until_ = now() + retold_within_ / kUntoldParts;
   // Others know of no source of these any more; what is received goes on when it is offered again.
   std::vector<bulk::BulkChannelId> own;
   for (const auto& [id, transfer] : transfers_) {
@@ -256,14 +263,21 @@ void BulkIo::pump() {
   for (const auto& [id, transfer] : transfers) transfer->pump(now());
 }
 
+// What is told may wait unread for as long as the program takes no events, and is told again once a connection is back.
+void BulkIo::count_untold() {
+  if (!untold_until_ || now() < *untold_until_) return;
+  if (session_.is_told()) --untold_parts_;
+  untold_until_ = now() + retold_within_ / kUntoldParts;
+  if (untold_parts_ != 0) return;
+  untold_until_.reset();
+  session_.end_untold();
+}
+
 void BulkIo::run() {
   give_way();
   while (run_tasks()) {
     has_more_to_do_ = false;
-    if (untold_until_ && now() >= *untold_until_) {
-      untold_until_.reset();
-      session_.end_untold();
-    }
+    count_untold();
     go_on_attaching();
     pump();
     flush();

@@ -32,6 +32,8 @@ class BulkSession {
   /// As BulkHost::ask_and_add().
   virtual void ask_and_give(protocol::BulkRequest request, Event event) = 0;
   virtual void note_failure(const bulk::BulkChannelId& channel, const StoreFailure& failure) = 0;
+  /// As BulkHost::is_told().
+  virtual bool is_told() const = 0;
   /// What the daemon has not told of again in a new session is over.
   virtual void end_untold() = 0;
   virtual std::unique_ptr<SecondDialler> make_dialler() = 0;
@@ -41,12 +43,12 @@ class BulkSession {
 /// and may call the other functions.
 class BulkIo : private BulkTransferHost {
  public:
-  /// `retold_within`: of a new session, from its beginning until `end_untold`.
+  /// `retold_within`: of a new session, how long the daemon is heard until `end_untold`.
   BulkIo(BulkSession& session, bulk::Nanoseconds retold_within)
       : session_(session), retold_within_(retold_within), back_off_(seed()), random_(seed()) {}
   ~BulkIo() override { stop(); }
 
-  /// False where no descriptor is left.
+  /// False where no descriptor, or no thread, is left.
   bool start(unsigned workers);
   void stop();
   bool is_inherited() const { return guard_.is_inherited(); }
@@ -71,6 +73,9 @@ class BulkIo : private BulkTransferHost {
   static constexpr std::size_t kReadBytes = 256u << 10;
   /// In one round, in each direction.
   static constexpr int kReadsMax = 16, kWritesMax = 32;
+
+  /// In which the time for what is untold is counted: one at whose end nobody hears the daemon does not count.
+  static constexpr unsigned kUntoldParts = 6;
 
   /// How far the second connection is.
   enum class Phase : std::uint8_t { none, asked, dialling, attached };
@@ -97,6 +102,7 @@ class BulkIo : private BulkTransferHost {
   static std::uint64_t seed();
   static bulk::Nanoseconds now();
   void run();
+  void count_untold();
   bool run_tasks();
   void pump();
   void go_on_attaching();
@@ -128,7 +134,8 @@ class BulkIo : private BulkTransferHost {
   std::map<bulk::BulkChannelId, std::shared_ptr<BulkTransfer>> transfers_;
   std::vector<std::weak_ptr<BulkTransfer>> ended_;  // their last jobs may be under way
   bool is_session_over_ = false;
-  std::optional<bulk::Nanoseconds> untold_until_;  // in a new session
+  std::optional<bulk::Nanoseconds> untold_until_;  // in a new session: the end of the part that is under way
+  unsigned untold_parts_ = 0;                      // of the time to wait, this one included
   Phase phase_ = Phase::none;
   protocol::BackOff back_off_;
   bulk::Nanoseconds retry_at_{};

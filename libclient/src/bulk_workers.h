@@ -20,6 +20,7 @@ class BulkWorkers {
  public:
   using Job = std::function<void()>;
 
+  /// Throws std::system_error where there can be no more: those that have begun wait for `stop`.
   void start(unsigned threads);
   void add(Job job);
   /// Returns when all jobs are over.

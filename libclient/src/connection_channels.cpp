@@ -70,12 +70,18 @@ void Connection::Impl::push_channel_event(Event event) {
   const std::size_t bytes = sizeof(Event) + sizeof(BulkReceived) + (received != nullptr ? received->bytes.size() : 0);
   events.push_back(std::move(event));
   events_.push(events, bytes);
-  if (handler_ != nullptr) wake_thread();
+  // Also a thread that is about to sleep, and has found nothing for the handler.
+  if (handler_ != nullptr) raise_event(wake_);
 }
 
 std::unique_ptr<SecondDialler> Connection::Impl::make_dialler() {
   const Lock lock(mutex_);
   return std::make_unique<DiallerOfOptions>(options_, address_of(dialled_server_));
+}
+
+bool Connection::Impl::is_told() const {
+  const Lock lock(mutex_);
+  return session_.is_connected() && takes_events();
 }
 
 void Connection::Impl::channel_answered(std::uint32_t request, std::error_code error) {

@@ -112,6 +112,7 @@ bool Connection::Impl::turn(Lock& lock) {
   run_done(lock);
   if (is_inherited()) return false;
   if (stop_ && ended_) return false;
+  const bool had_ended = ended_;
   if (!ended_ && session_.next_deadline() <= now()) handle_time(lock);
   if (!ended_ && feeds_.next_deadline() <= now()) {
     feeds_.handle_time(now());
@@ -119,6 +120,7 @@ bool Connection::Impl::turn(Lock& lock) {
     return true;  // the handler goes first
   }
   go_on_connecting(lock);
+  if (ended_ && !had_ended) return true;  // Disconnected is for the handler, and nothing else would wake the thread
   if (!ended_ && can_write() && has_output()) write_some(lock);
   end_output(lock);
   const int ready = poll_events(lock);

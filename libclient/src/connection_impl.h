@@ -88,6 +88,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   void add_events(MakeEvents make) override;
   void ask_and_add(protocol::BulkRequest request, Event event) override;
   bool has_room_for_events() const override { return !events_.is_full(); }
+  bool is_told() const override;
   bool is_own_thread() const override { return on_thread(); }
   std::unique_ptr<SecondDialler> make_dialler() override;
 

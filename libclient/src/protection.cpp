@@ -33,15 +33,15 @@ std::unique_ptr<ByteStream> make_protected_stream(int socket, const ConnectOptio
     text.insert(0, path + ": ");
     return nullptr;
   }
-  const std::optional<std::string> lists =
-      read_revocation_lists(said_or_in_environment(options.tls_revocation_lists, kRevocationListsVariable), text);
+  const std::string lists_path = said_or_in_environment(options.tls_revocation_lists, kRevocationListsVariable);
+  const std::optional<std::string> lists = read_revocation_lists(lists_path, text);
   if (!lists) return nullptr;
   const WallTime now = wall_time();
   std::string wrong;
   std::shared_ptr<const TlsContext> context =
       TlsContext::make(TlsRole{TlsPort::client, TlsSide::dialling}, *bundle, *lists, now, wrong);
   if (context == nullptr) {
-    text = path + ": " + wrong;
+    text = certificate_paths(path, lists_path) + ": " + wrong;
     return nullptr;
   }
   return std::make_unique<TlsStream>(socket, std::move(context), now);

@@ -75,16 +75,16 @@ class ReceivedDirectory final : public BulkStore {
       const std::shared_lock lock(mutex_);
       const bool has_files = tree_ != nullptr;
       if (!has_files || has_same_list(start, bytes)) {
-        StoreFailure failure = put(start, bytes);
+        StoreFailure failure = has_files ? put_right(start, bytes) : put(start, bytes);
         if (failure.error || has_files) return failure;
       }
     }
     const std::unique_lock lock(mutex_);
     if (tree_ != nullptr) {
       // Files were made meanwhile, before this was known to be right.
-      return has_same_list(start, bytes) ? put(start, bytes) : change_list();
+      return has_same_list(start, bytes) ? put_right(start, bytes) : change_list();
     }
-    const auto block = static_cast<std::uint32_t>(start / layout_.block_bytes);
+    const std::uint32_t block = block_at(start);
     right_.add(block);
     StoreFailure failure = look_for_list();
     if (failure.error) right_.remove(block);
@@ -102,6 +102,8 @@ class ReceivedDirectory final : public BulkStore {
     if (StoreFailure failure = sync(written); failure.error) return failure;
     // It was made before the files were, and they may have some of what it tells of.
     if (is_early_kept_ && !bytes_of_list(state.written)) return {};
+    // It was made before the directory became another one, and waited for that.
+    if (!is_here(state.written)) return {};
     StoreFailure failure = place_.save_state(state);
     if (!failure.error || failure.may_pass) cut_early();
     return failure;
@@ -272,6 +274,22 @@ class ReceivedDirectory final : public BulkStore {
     return put_to_files(*tree_, start + early, bytes.subspan(early));
   }
 
+  /// A whole block, as far as is known.
+  StoreFailure put_right(std::uint64_t start, ByteView bytes) {
+    StoreFailure failure = put(start, bytes);
+    if (failure.error) return failure;
+    const std::lock_guard guard(written_mutex_);
+    right_.add(block_at(start));
+    return {};
+  }
+
+  std::uint32_t block_at(std::uint64_t start) const { return static_cast<std::uint32_t>(start / layout_.block_bytes); }
+
+  bool is_here(const bulk::BlockSet& blocks) {
+    const std::lock_guard guard(written_mutex_);
+    return bulk::difference(blocks, right_).empty();
+  }
+
   StoreFailure put_to_files(const FileTree& tree, std::uint64_t start, ByteView bytes) {
     FileTreeOpener opener(root_, tree);
     for (const FileTree::Piece& piece : tree.pieces_of(start, bytes.size())) {
@@ -398,7 +416,8 @@ class ReceivedDirectory final : public BulkStore {
   /// Whoever reads and writes shares it; whoever makes the files has it alone.
   mutable std::shared_mutex mutex_;
   std::unique_ptr<FileTree> tree_;  // null: the list is not there yet
-  bulk::BlockSet right_;            // blocks that are right, as long as the list is not there
+  /// Blocks that are right, and once were, of this directory: who has it alone, or `written_mutex_` too.
+  bulk::BlockSet right_;
 
   std::mutex written_mutex_;
   std::set<std::uint32_t> written_;  // files that were written to since the last save

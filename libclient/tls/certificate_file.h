@@ -14,4 +14,9 @@ std::optional<std::string> read_certificate_file(const std::string& path, std::s
 /// none, as a copy leaves it that found no room: without lists nobody would be revoked.
 std::optional<std::string> read_revocation_lists(const std::string& path, std::string& error);
 
+/// Where to look for what is wrong with a bundle and lists that have been read; `lists` may be empty.
+inline std::string certificate_paths(const std::string& bundle, const std::string& lists) {
+  return lists.empty() ? bundle : bundle + ", with the revocation lists of " + lists;
+}
+
 }  // namespace spindle

@@ -155,6 +155,8 @@ TEST_F(AdminTls, SpmonitorRefusesADaemonWhoseCertificateIsRevoked) {
   expect_refused(anna, {"--revocation-lists", "/no/such/file", "status"}, "/no/such/file: No such file");
   const std::string empty = identities_.file("empty.crl", "");
   expect_refused(anna, {"--revocation-lists", empty, "status"}, empty + " is empty");
+  const std::string other = identities_.file("other.crl", "no list");
+  expect_refused(anna, {"--revocation-lists", other, "status"}, other + ": of the revocation lists: there are none");
   expect_done(anna, {"status"}, "alpha");
 }
 

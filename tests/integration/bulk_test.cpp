@@ -239,6 +239,25 @@ TEST(BulkFiles, TheSenderCountsWhoLeftWithAllOfIt) {
   EXPECT_THAT(sender.output(Process::Stream::out), HasSubstr("received by 1 (1 has left since), failed 0, refused 1"));
 }
 
+TEST(BulkFiles, TheSenderSaysWhoFailedAlsoWhereNobodyReadsItsOutput) {
+  Daemon daemon({});
+  const TemporaryDirectory directory;
+  const std::string sent = make_file(directory, "disk.img", 1'000);
+  const std::string place = make_directory(directory, "place");
+  std::filesystem::copy(sent, place);
+  Process receiver(SPUSER_PATH, spuser_options(daemon, {"receive-file", "images", place, "--count", "1"}));
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  ::close(ends[0]);
+  ProcessOptions options = spuser_options(daemon, {"send-file", "images", sent, "--wait-members", "1"});
+  options.output = ends[1];
+  const Finished sender = run(SPUSER_PATH, options);
+  ::close(ends[1]);
+  EXPECT_EQ(sender.code, 3) << sender.error;
+  EXPECT_THAT(sender.error, HasSubstr("1 of the members did not receive it"));
+  EXPECT_EQ(receiver.wait(), 3) << receiver.transcript();
+}
+
 /// The source at `first`, members that receive at `first` and `last`, and one that refuses at `between`.
 void expect_bytes_arrive(Daemon& first, Daemon& between, Daemon& last) {
   BulkProgram source(first, "source"), near(first, "near"), far(last, "far"), not_me(between, "not");

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 #include "tests/integration/clients.h"
@@ -93,6 +95,53 @@ TEST(SpuserPrompt, WhatOthersSendDoesNothingToTheTerminal) {
   wait_for(terminal.ours, shown, "#other#alpha: \\x0d\\x1b[2J[news] #admin#alpha: a\\b\\x0a");
   type(terminal.ours, "quit\n");
   EXPECT_EQ(spuser.wait(), 0);
+}
+
+TEST(SpuserPrompt, WhatOthersSendDoesNothingToTheTerminalBehindAPipe) {
+  Daemon daemon({});
+  Connection other = daemon.connect("other");
+  const Ends pipe = make_pipe();
+  const Ends terminal = make_terminal();
+  ProcessOptions options = options_for(daemon, pipe.theirs);
+  options.output = terminal.theirs.get();
+  Process spuser(SPUSER_PATH, options);
+  const std::string shown = wait_for(terminal.ours, {}, "connected as");
+  ASSERT_FALSE(other.multicast(Service::agreed, "#typist#alpha", "\x1b[2J\xc2\x9b"));
+  wait_for(terminal.ours, shown, "#other#alpha: \\x1b[2J\\xc2\\x9b");
+  type(pipe.ours, "quit\n");
+  EXPECT_EQ(spuser.wait(), 0);
+}
+
+// C1 characters, too: terminals take them for the escapes that they stand for.
+TEST(SpuserPrompt, WhatOthersCallAContentDoesNothingToTheTerminal) {
+  Daemon daemon({});
+  const TemporaryDirectory directory;
+  const std::string name =
+                        "a\xc2\x9b"
+                        "2Jb",
+                    shown = "a\\xc2\\x9b2Jb";
+  std::ofstream(directory.path(name)) << "content";
+  const std::string place = directory.path("place");
+  std::filesystem::create_directory(place);
+  for (const bool is_there : {false, true}) {
+    SCOPED_TRACE(is_there);
+    const std::string group = is_there ? "again" : "news";  // the first content is still offered in its group
+    const Ends terminal = make_terminal();
+    ProcessOptions options;
+    options.arguments = {"--connect", daemon.socket(), "receive-file", group, place, "--count", "1"};
+    options.output = terminal.theirs.get();
+    Process receiver(SPUSER_PATH, options);
+    options = {};
+    options.arguments = {"--connect", daemon.socket(), "send-file", group, directory.path(name), "--wait-members", "1"};
+    const Finished sender = run(SPUSER_PATH, options);
+    EXPECT_EQ(receiver.wait(), is_there ? 3 : 0) << receiver.transcript();
+    if (!is_there) wait_for(terminal.ours, {}, place + "/" + shown);
+    for (const std::string& text : {sender.out, receiver.output(Process::Stream::error)}) {
+      EXPECT_THAT(text, testing::HasSubstr(shown));
+      EXPECT_THAT(text, testing::Not(testing::HasSubstr(name)));
+    }
+    EXPECT_EQ(std::filesystem::exists(place + "/" + name), true);
+  }
 }
 
 TEST(SpuserPrompt, LinesAreEditedAndKept) {

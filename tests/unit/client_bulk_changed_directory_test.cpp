@@ -107,5 +107,37 @@ TEST_F(ChangedDirectories, AreReceivedAsTheyAreNow) {
   EXPECT_EQ(std::distance(fs::directory_iterator(to()), {}), 1) << "nothing is left beside it";
 }
 
+// A thread that saves may wait for the one that finds that the directory is another one.
+TEST_F(ChangedDirectories, HaveNoStateOfTheTimeBefore) {
+  make(30'000, 50'000);
+  const auto store = make_received_directory(to(), "got", false);
+  StoreFailure failure;
+  store->open(layout_, std::nullopt, failure);
+  const std::uint32_t last = layout_.blocks() - 1;
+  bulk::ResumeState former{layout_, std::nullopt, {}, index_};
+  for (std::uint32_t block = 0; block <= last; ++block) {
+    ASSERT_FALSE(store->write_block(layout_.start_of(block), block_of(block)).error);
+    former.written.add(block);
+  }
+  const std::string state = to() + "/got.spindle-state";
+  ASSERT_FALSE(store->save(former).error);
+  ASSERT_TRUE(fs::exists(state));
+  make(50'000, 30'000);
+  ASSERT_TRUE(store->write_block(0, block_of(0)).begins_anew);
+  EXPECT_FALSE(store->save(former).error);
+  EXPECT_FALSE(fs::exists(state));
+  EXPECT_FALSE(store->take_back(former).error);
+  EXPECT_FALSE(fs::exists(state));
+  bulk::ResumeState now{layout_, std::nullopt, {}, index_};
+  for (std::uint32_t block = 0; block < last; ++block) {
+    ASSERT_FALSE(store->write_block(layout_.start_of(block), block_of(block)).error);
+    now.written.add(block);
+    EXPECT_FALSE(store->save(former).error);
+    EXPECT_FALSE(fs::exists(state)) << block;
+  }
+  EXPECT_FALSE(store->take_back(now).error);
+  EXPECT_TRUE(fs::exists(state));
+}
+
 }  // namespace
 }  // namespace spindle

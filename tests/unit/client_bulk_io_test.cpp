@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tests/unit/client_bulk_session.h"
+#include "tests/unit/client_no_threads.h"
 
 namespace spindle {
 namespace {
@@ -45,6 +46,15 @@ TEST(BulkIo, LetsGoOfWhatItsSourceHasTakenBackAlsoWhereItEndsAtOnce) {
   io.stop();
   EXPECT_TRUE(store->is_discarded);
 }
+
+#ifdef __GLIBC__
+TEST(BulkIo, DoesNotStartWithoutThreads) {
+  LostSession session;
+  BulkIo io(session, 1min);
+  const test::NoThreads none;
+  EXPECT_FALSE(io.start(2));
+}
+#endif
 
 }  // namespace
 }  // namespace spindle

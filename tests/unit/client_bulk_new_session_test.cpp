@@ -39,6 +39,12 @@ class ScriptedSession final : public BulkHost {
   }
   void ask_and_add(protocol::BulkRequest, Event event) override { add_event(std::move(event)); }
   bool has_room_for_events() const override { return true; }
+  bool is_told() const override {
+    const std::lock_guard lock(mutex_);
+    ++looks_;
+    news_.notify_all();
+    return hears_;
+  }
   bool is_own_thread() const override { return false; }
   std::unique_ptr<SecondDialler> make_dialler() override { return nullptr; }
 
@@ -47,6 +53,21 @@ class ScriptedSession final : public BulkHost {
   void tell(Tell tell) {
     const std::lock_guard lock(mutex_);
     tell(*listener_);
+  }
+  /// Whether what the daemon says is heard.
+  void set_hears(bool hears) {
+    const std::lock_guard lock(mutex_);
+    hears_ = hears;
+    looks_ = 0;
+  }
+  /// Until somebody has asked so often whether it is; false where that takes long.
+  bool wait_for_looks(int count) {
+    std::unique_lock lock(mutex_);
+    return news_.wait_for(lock, 20s, [&] { return looks_ >= count; });
+  }
+  bool has_end() const {
+    const std::lock_guard lock(mutex_);
+    return !ends_.empty();
   }
   /// Nothing where none comes for long.
   std::optional<BulkEnded> wait_for_end() {
@@ -63,8 +84,10 @@ class ScriptedSession final : public BulkHost {
     news_.notify_all();
   }
 
-  std::mutex mutex_;
-  std::condition_variable news_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable news_;
+  mutable int looks_ = 0;
+  bool hears_ = true;
   ChannelListener* listener_ = nullptr;
   std::uint32_t requests_ = 0;
   std::vector<BulkEnded> ends_;
@@ -107,6 +130,28 @@ TEST(BulkNewSessions, EndWhatTheDaemonDoesNotTellOfAgain) {
     EXPECT_TRUE(listener.channel_news(offer_of(1))) << "whoever tells of it later offers it anew";
   });
   EXPECT_FALSE(bulk->accept(gone, BulkSink::memory()));
+}
+
+// A program that takes no events has the daemon's offers wait unread, and a session may be lost before it has told.
+TEST(BulkNewSessions, EndNothingWhileTheDaemonIsNotHeard) {
+  const auto session = std::make_shared<ScriptedSession>();
+  BulkOptions options;
+  options.keep_hashes = false;
+  Result<Bulk> bulk = BulkOpener::open(session, options, 10ms);
+  ASSERT_TRUE(bulk);
+  session->tell([](ChannelListener& listener) {
+    for (std::uint64_t number = 1; number <= 2; ++number) EXPECT_TRUE(listener.channel_news(offer_of(number)));
+  });
+  session->set_hears(false);
+  session->tell([](ChannelListener& listener) { listener.session_began_anew(); });
+  ASSERT_TRUE(session->wait_for_looks(20)) << "nobody asks";
+  EXPECT_FALSE(session->has_end());
+  session->tell([](ChannelListener& listener) { EXPECT_FALSE(listener.channel_news(offer_of(2))) << "it goes on"; });
+  session->set_hears(true);
+  const std::optional<BulkEnded> ended = session->wait_for_end();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->channel, (ChannelId{"alpha", 7, 1}));
+  EXPECT_FALSE(bulk->accept({"alpha", 7, 2}, BulkSink::memory()));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ class LostSession final : public BulkSession {
   void give(Event) override {}
   void ask_and_give(protocol::BulkRequest, Event) override {}
   void note_failure(const bulk::BulkChannelId&, const StoreFailure&) override {}
+  bool is_told() const override { return false; }
   void end_untold() override {}
   std::unique_ptr<SecondDialler> make_dialler() override { return nullptr; }
 };

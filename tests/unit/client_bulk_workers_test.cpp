@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <future>
+#include <system_error>
+
+#include "tests/unit/client_no_threads.h"
 
 namespace spindle {
 namespace {
@@ -23,6 +26,18 @@ TEST(BulkWorkers, GiveWayToOtherThreads) {
   EXPECT_EQ(niceness(), own);
   workers.stop();
 }
+
+#ifdef __GLIBC__
+TEST(BulkWorkers, ThatHaveBegunAreStoppedWhereThereCanBeNoMore) {
+  BulkWorkers workers;
+  workers.start(2);
+  {
+    const test::NoThreads none;
+    EXPECT_THROW(workers.start(1), std::system_error);
+  }
+  workers.stop();
+}
+#endif
 
 }  // namespace
 }  // namespace spindle

@@ -85,6 +85,12 @@ class FakeDaemon {
 
   void accept() { socket_ = Descriptor(::accept(listener_.get(), nullptr, nullptr)); }
   void hang_up() { Descriptor gone = std::move(socket_); }
+  /// For good: nobody can connect any more.
+  void go() {
+    ::unlink(path_.c_str());
+    Descriptor gone = std::move(listener_);
+    hang_up();
+  }
 
   /// The next frame of the client; an empty `bye` when it has hung up.
   Frame read() {

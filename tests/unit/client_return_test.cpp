@@ -1,12 +1,13 @@
 // Programs whose connection is lost, or whose daemon goes, beside a daemon that is played frame by frame.
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <atomic>
+#include <future>
 #include <system_error>
 #include <thread>
 
 #include "tests/unit/client_fake_daemon.h"
+#include "tests/unit/client_no_threads.h"
 
 namespace spindle {
 namespace {
@@ -72,6 +73,20 @@ class ClientReturn : public testing::Test {
     while (ended < 2) std::this_thread::yield();
   }
 
+  /// Loses the daemon by `lose`, while the program has a handler, which hears of the end.
+  template <typename Lose>
+  void expect_end_at_handler(Errc reason, ConnectOptions options, Lose lose) {
+    std::promise<std::error_code> end;  // outlives the connection
+    Connection connection = daemon_.connect(options);
+    connection.set_handler([&](Event event) {
+      if (const auto* last = event.get_if<Disconnected>()) end.set_value(last->error);
+    });
+    lose();
+    std::future<std::error_code> heard = end.get_future();
+    ASSERT_EQ(heard.wait_for(20s), std::future_status::ready);
+    EXPECT_EQ(heard.get(), reason);
+  }
+
   FakeDaemon daemon_;
   Frame hello_;
 };
@@ -114,6 +129,20 @@ TEST_F(ClientReturn, DisconnectsElsewhereWithWhatIsHeld) {
   program.join();
 }
 
+// Nothing is read then that would have the thread look at what it has for the handler.
+TEST_F(ClientReturn, TellsTheHandlerThatTheDaemonIsGoneForGood) {
+  daemon_.reconnect_timeout = 1ms;
+  expect_end_at_handler(Errc::connect_failed, {}, [this] { daemon_.go(); });
+}
+TEST_F(ClientReturn, TellsTheHandlerThatNobodyHasWelcomedItAgain) {
+  daemon_.reconnect_timeout = 1ms;
+  expect_end_at_handler(Errc::timed_out, {.connect_timeout = 2s}, [this] { daemon_.hang_up(); });
+}
+TEST_F(ClientReturn, TellsTheHandlerOfADaemonThatHasFallenSilent) {
+  daemon_.reconnect_timeout = 0ms;
+  expect_end_at_handler(Errc::silent_peer, {.keepalive = 10ms}, [] {});
+}
+
 // The longest times that programs can say, which cannot be counted in nanoseconds, and so cannot their sum with now.
 TEST_F(ClientReturn, WaitsForEverWhereAProgramSaysSo) {
   for (const std::chrono::milliseconds ever :
@@ -152,31 +181,10 @@ TEST_F(ClientReturn, HasEachServerWelcomeItInItsShareOfTheTime) {
 }
 
 #ifdef __GLIBC__
-/// While it is there, no thread can be created.
-class NoThreads {
- public:
-  NoThreads() {
-    EXPECT_EQ(::pthread_getattr_default_np(&former_), 0);
-    pthread_attr_t enormous;
-    EXPECT_EQ(::pthread_getattr_default_np(&enormous), 0);
-    EXPECT_EQ(::pthread_attr_setstacksize(&enormous, std::size_t{1} << 50), 0);
-    EXPECT_EQ(::pthread_setattr_default_np(&enormous), 0);
-    ::pthread_attr_destroy(&enormous);
-    EXPECT_THROW(std::thread([] {}).join(), std::system_error);
-  }
-  ~NoThreads() {
-    EXPECT_EQ(::pthread_setattr_default_np(&former_), 0);
-    ::pthread_attr_destroy(&former_);
-  }
-
- private:
-  pthread_attr_t former_;
-};
-
 TEST_F(ClientReturn, ThatCannotEvenTrySaysWhyAtTheEnd) {
   daemon_.reconnect_timeout = 1ms;
   Connection connection = daemon_.connect();
-  const NoThreads none;
+  const test::NoThreads none;
   daemon_.hang_up();
   EXPECT_EQ(connection.receive()->get<Disconnected>().error, Errc::connect_failed);
 }

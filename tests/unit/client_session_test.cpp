@@ -421,6 +421,40 @@ TEST_F(ClientSessionTest, CountsAGroupThatTheFormerSessionHasLeftAndJoinedAgain)
   EXPECT_TRUE(reconnected().front()->fenced);
 }
 
+// The leave finds no member then, and has no last view.
+TEST_F(ClientSessionTest, CountsAGroupThatItHasJoinedAgainBehindARefusedJoinAndALeave) {
+  for (const bool is_answered_before : {true, false}) {
+    SCOPED_TRACE(is_answered_before);
+    events_.clear();
+    begin();
+    ASSERT_FALSE(session_->join("news"));
+    deliver_frame([](Bytes& out) { write_reply(out, {1, 0}); });
+    ASSERT_FALSE(session_->leave("news"));
+    if (is_answered_before) deliver_frame([](Bytes& out) { write_reply(out, {2, 0}); });
+    deliver_frame([](Bytes& out) {
+      write_refused(out, {Refused::What::join, static_cast<std::uint16_t>(Errc::mode_mismatch), 0, "news"});
+    });
+    ASSERT_FALSE(session_->join("news", true));
+    ASSERT_FALSE(session_->leave("news"));
+    if (!is_answered_before) {
+      deliver_frame([](Bytes& out) { write_reply(out, {2, static_cast<std::uint16_t>(Errc::not_a_member)}); });
+    }
+    EXPECT_TRUE(session_->writer().is_leaving("news")) << "the second time";
+    deliver_frame([](Bytes& out) { write_reply(out, {3, 0}); });
+    deliver_frame([](Bytes& out) { write_reply(out, {4, 0}); });
+    view_of({"#me#a", "#peer#b"}, {"#me#a"});
+    farewell();
+    ASSERT_FALSE(session_->join("news", true));
+    deliver_frame([](Bytes& out) { write_reply(out, {5, 0}); });
+    view_of({"#me#a", "#peer#b"}, {"#me#a"});
+    EXPECT_FALSE(session_->writer().is_leaving("news"));
+    close(Errc::daemon_stopping, 0);
+    ASSERT_EQ(move(), 1u);
+    welcome("#me#b");
+    EXPECT_TRUE(reconnected().front()->fenced);
+  }
+}
+
 TEST_F(ClientSessionTest, WaitsNoMoreForAGroupThatIsLeft) {
   begin_in_news();
   close(Errc::daemon_stopping, 0);

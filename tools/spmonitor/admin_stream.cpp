@@ -73,7 +73,9 @@ Result<AdminStream> open_by_tls(const Target& target, spindle::Deadline deadline
   const spindle::WallTime now = spindle::wall_time();
   const spindle::TlsRole role{spindle::TlsPort::admin, spindle::TlsSide::dialling};
   std::shared_ptr<const spindle::TlsContext> context = spindle::TlsContext::make(role, *bundle, *lists, now, wrong);
-  if (context == nullptr) return fail(fmt::format("{}: {}", target.bundle, wrong));
+  if (context == nullptr) {
+    return fail(fmt::format("{}: {}", spindle::certificate_paths(target.bundle, target.revocation_lists), wrong));
+  }
   spindle::Address address;
   spindle::parse_address(target.address, address, spindle::kDefaultAdminPort);
   std::error_code error;

@@ -31,7 +31,10 @@ class Conversation {
   /// The handler gets refusals, too, and they end nothing.
   void go_on_after_refusals() { refusals_end_ = false; }
   /// Waiting throws Exit, of kExitDone, when nobody reads standard output any more: that was what it was for.
-  void end_without_readers() { readers_end_ = true; }
+  void end_without_readers() {
+    readers_end_ = true;
+    output_.end_without_readers();
+  }
 
   /// Handles the events that are there; false if there are none.
   bool handle_events();

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "libclient/common/printable.h"
 #include "spindle/bulk.h"
 #include "tools/spuser/conversation.h"
 #include "tools/spuser/events.h"
@@ -37,7 +38,7 @@ spindle::Bulk open_bulk(Conversation& conversation, bool keep_hashes = true) {
 }
 
 /// What others have given to a content is shown so that it cannot do anything to a terminal.
-std::string shown(const std::string& name) { return name.empty() ? "(no name)" : json_string(name); }
+std::string shown(const std::string& name) { return name.empty() ? "(no name)" : '"' + spindle::printable(name) + '"'; }
 
 std::string summary(std::uint64_t bytes, std::chrono::duration<double> took) {
   const double seconds = std::max(took.count(), 1e-3);
@@ -46,7 +47,7 @@ std::string summary(std::uint64_t bytes, std::chrono::duration<double> took) {
 }
 
 std::string text_of(const std::error_code& error, const std::string& text) {
-  return text.empty() || text == error.message() ? error.message() : error.message() + ": " + text;
+  return text.empty() || text == error.message() ? error.message() : error.message() + ": " + spindle::printable(text);
 }
 
 constexpr const char* kStandard = "-";
@@ -295,7 +296,7 @@ class Receiver {
     }
     ++received_;
     if (!content.is_late && !content.is_complete) incomplete_.insert(received.channel);
-    if (!is_to_output()) output_.add(received.path + "\n");
+    if (!is_to_output()) output_.add((is_terminal_ ? spindle::printable(received.path) : received.path) + "\n");
     output_.flush();
     progress_.say(fmt::format("{}: {}", shown(content.name), summary(content.size, took)));
   }
@@ -334,6 +335,7 @@ class Receiver {
   Conversation& conversation_;
   Output& output_;
   const ReceiveFileOptions& options_;
+  const bool is_terminal_ = ::isatty(STDOUT_FILENO) != 0;
   Progress progress_;
   spindle::Bulk bulk_;
   std::map<spindle::ChannelId, Content> contents_;

@@ -30,7 +30,8 @@ void Output::flush() {
       pollfd waiting{STDOUT_FILENO, POLLOUT, 0};
       ::poll(&waiting, 1, -1);
     } else if (errno == EPIPE) {
-      throw Exit{kExitDone};
+      if (readers_end_) throw Exit{kExitDone};
+      break;
     } else if (errno != EINTR) {
       throw Exit{kExitInputOutput, std::string("cannot write to standard output: ") + std::strerror(errno)};
     }

@@ -6,15 +6,18 @@
 
 namespace spuser {
 
-/// Gathers what is printed and writes it in large pieces; `flush` before waiting for anything. That nobody reads any
-/// more ends the program without a complaint.
+/// Gathers what is printed and writes it in large pieces; `flush` before waiting for anything. What nobody reads any
+/// more is dropped.
 class Output {
  public:
   void add(std::string_view text);
   void flush();
+  /// That nobody reads any more ends the program, without a complaint: `flush` throws Exit, of kExitDone.
+  void end_without_readers() { readers_end_ = true; }
 
  private:
   std::string buffer_;
+  bool readers_end_ = false;
 };
 
 }  // namespace spuser

@@ -202,7 +202,7 @@ class SPINDLE_EXPORT Bulk {
 
   /// Beside `connection`, which may be moved and goes on without it. Made before the first join, it misses no offer.
   /// Errors: not_connected; bad_argument where the connection was made without ConnectOptions::bulk, or has one
-  /// already.
+  /// already; connect_failed where the system has no thread or file descriptor left.
   static Result<Bulk> open(Connection& connection, const BulkOptions& options = {});
 
   /// Offers a content to the members of a group, and waits until the daemon has taken the offer. The client itself need
