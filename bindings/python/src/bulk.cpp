@@ -94,13 +94,17 @@ void call_write(const HeldObject& write, std::span<const std::uint8_t> block) {
 
 // --- The object ---
 
-/// (session, workers, keep_hashes, hash_directory)
+/// (session, workers, keep_hashes, hash_directory), and for tests retold_within.
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject*) {
   return guarded([&]() -> PyObject* {
-    PyObject *session = nullptr, *directory = nullptr;
+    PyObject *session = nullptr, *directory = nullptr, *within = nullptr;
     BulkOptions options;
     int keeps = 1;
-    if (PyArg_ParseTuple(arguments, "OIpO", &session, &options.workers, &keeps, &directory) == 0) return nullptr;
+    if (PyArg_ParseTuple(arguments, "OIpO|O", &session, &options.workers, &keeps, &directory, &within) == 0) {
+      return nullptr;
+    }
+    std::chrono::nanoseconds retold_within = std::chrono::minutes(1);
+    if (within != nullptr && !read_seconds(within, retold_within)) return nullptr;
     const SessionObject* const owner = session_of(session);
     if (owner == nullptr || !read_string(directory, options.hash_directory)) return nullptr;
     options.keep_hashes = keeps != 0;
@@ -109,7 +113,7 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject*) {
       PyErr_SetString(PyExc_ValueError, "the session is not one for bulk channels, or no descriptor is left");
       return nullptr;
     }
-    Result<Bulk> bulk = BulkOpener::open(desk, options);
+    Result<Bulk> bulk = BulkOpener::open(desk, options, retold_within);
     if (!bulk) {
       PyErr_SetString(PyExc_ValueError, bulk.error().message().c_str());
       return nullptr;

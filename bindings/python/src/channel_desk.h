@@ -32,6 +32,7 @@ class ChannelDesk final : public BulkHost, public std::enable_shared_from_this<C
   void add_events(MakeEvents make) override;
   void ask_and_add(protocol::BulkRequest request, Event event) override;
   bool has_room_for_events() const override { return has_room_; }
+  bool is_told() const override { return is_connected_ && has_room_; }
   /// What waits in here does so in threads of its own.
   bool is_own_thread() const override { return false; }
   std::unique_ptr<SecondDialler> make_dialler() override;
@@ -48,6 +49,7 @@ class ChannelDesk final : public BulkHost, public std::enable_shared_from_this<C
     is_open_ = false;
   }
   void set_room(bool has_room) { has_room_ = has_room; }
+  void set_connected(bool is_connected) { is_connected_ = is_connected; }
   /// `ask(request, number)` gives an error, `give(event)` nothing.
   template <typename Ask, typename Give>
   void serve(Ask&& ask, Give&& give);
@@ -89,7 +91,8 @@ class ChannelDesk final : public BulkHost, public std::enable_shared_from_this<C
   const std::shared_ptr<Descriptor> wake_;
   std::atomic<bool> is_open_ = true;
   std::atomic<bool> has_room_ = true;
-  std::atomic<bool> has_posted_ = false;  // set within `mutex_`
+  std::atomic<bool> is_connected_ = false;  // the session
+  std::atomic<bool> has_posted_ = false;    // set within `mutex_`
 
   std::mutex listening_;  // guards what follows
   ChannelListener* listener_ = nullptr;

@@ -128,6 +128,7 @@ void Client::deliver() {
     tell_feeds();
     if (calls_.wants_room()) note_room();
   }
+  if (desk_ != nullptr) desk_->set_connected(session_.is_connected());
   if (reader.events().empty()) return;
   const std::size_t bytes = reader.event_bytes();
   std::vector<Event> events = std::move(spare_);

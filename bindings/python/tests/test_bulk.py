@@ -3,7 +3,9 @@ import asyncio
 import io
 import os
 import pathlib
+import select
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -15,7 +17,7 @@ from support import PATIENCE_S, DaemonMixin, WithDaemon
 
 import spindle
 import support
-from spindle import BulkSink, BulkSource, sync
+from spindle import BulkSink, BulkSource, _engine, sync
 
 BLOCK = 8 << 20
 
@@ -283,13 +285,92 @@ class Sync(DaemonMixin, unittest.TestCase):
                 source.bulk.offer("", BulkSource.bytes(b""))
 
 
+def frame(kind, *parts):
+    content = b"".join(parts)
+    return len(content).to_bytes(3, "little") + bytes([kind]) + content
+
+
+def text(value):
+    return bytes([len(value)]) + value.encode()
+
+
+def welcome(name):
+    return frame(16, struct.pack("<H", 1), text(name))
+
+
+def channel(number):
+    return text("alpha"), struct.pack("<QB", 7, number)
+
+
+def offer(number):
+    """Of ten bytes, to who is in "den"."""
+    terms = text("it") + struct.pack("<IHBBBBB", 1 << 20, 1 << 10, 10, 0, 0, 1, 0)
+    return frame(48, *channel(number), b"\0\0", text("den"), text("#bob#alpha"), terms)
+
+
+class NewSessions(unittest.TestCase):
+    """With a daemon that the test plays."""
+
+    RETOLD_WITHIN_S = 0.03
+
+    def setUp(self):
+        self.session = _engine.Session(
+            name=b"ann", servers=1, independent_flows=False, slow_policy=0, send_buffer=1 << 20, receive_buffer=1 << 20,
+            connect_timeout=60.0, reconnect_timeout=600.0, keepalive=0.0, resume=False, bulk=True)
+        self.bulk = _engine.Bulk(self.session, 1, False, b"", self.RETOLD_WITHIN_S)
+        self.addCleanup(self.bulk.close)
+
+    def hear(self, said):
+        with self.session.get_buffer() as room:
+            room[:len(said)] = said
+        self.session.commit(len(said))
+
+    def dial(self):
+        until = time.monotonic() + PATIENCE_S
+        while self.session.take_dial() is None:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.001)
+            self.session.handle_time()
+        self.session.connected(b"")
+
+    def events(self):
+        self.session.serve_channels()
+        return self.session.take_events(100)
+
+    def ends(self):
+        return [event for event in self.events() if isinstance(event, spindle.BulkEnded)]
+
+    def test_end_nothing_before_they_could_tell(self):
+        self.session.start()
+        self.dial()
+        self.hear(welcome("#ann#alpha") + offer(1) + offer(2))
+        self.assertEqual([1, 2], [event.channel.number for event in self.events()])
+        self.session.end_stream(None, "")
+        self.dial()
+        # It is the beginning of a new session, and the end of its connection.
+        self.hear(welcome("#ann#beta") + frame(17, struct.pack("<HHB", spindle.Code.DAEMON_STOPPING, 0, 0)))
+        self.assertFalse(self.session.is_connected)
+        self.assertTrue(self.session.can_send)
+        time.sleep(20 * self.RETOLD_WITHIN_S)  # for what is not to come
+        self.assertEqual([], self.ends())
+        self.dial()
+        self.hear(welcome("#ann#gamma") + offer(2))
+        ended = []
+        until = time.monotonic() + PATIENCE_S
+        while not ended and time.monotonic() < until:
+            select.select([self.session.bulk_descriptor], [], [], PATIENCE_S)
+            ended = self.ends()
+        self.assertEqual([(("alpha", 7, 1), spindle.BulkEndedCause.ABANDONED)],
+                         [(tuple(event.channel), event.cause) for event in ended])
+
+
 class AtExit(DaemonMixin, unittest.TestCase):
     def test_a_program_may_end_in_the_middle(self):
         """With streams, workers and connections that nobody has closed, of both forms."""
         for form in ("sync", "async"):
             program = f"""
 import asyncio, spindle, sys, time
-from spindle import BulkSink, BulkSource, sync
+from spindle import BulkSink, BulkSource, _engine, sync
 
 def read(most):
     time.sleep(0.001)

@@ -46,6 +46,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class BulkCalls implements Bulk, BulkIo.Session {
   private static final int WORKERS_MAX = 64;
+  // Of a new session in which the daemon is heard: what it has not told of again by then is over.
+  private static final long RETOLD_WITHIN = 60_000 * BulkTransfer.MS;
 
   /** An offer that the daemon has not answered yet. */
   private static final class Pending {
@@ -105,7 +107,7 @@ final class BulkCalls implements Bulk, BulkIo.Session {
     Path users = options.hashDirectory() != null ? options.hashDirectory() : KeptHashes.usersDirectory();
     hashDirectory = options.keepHashes() ? users : null;
     long timeout = Clock.nanos(state.options().connectTimeout());
-    io = new BulkIo(this, new Dialler(state.options(), threads), threads, timeout);
+    io = new BulkIo(this, new Dialler(state.options(), threads), threads, timeout, RETOLD_WITHIN);
     state.setChannels(this);
   }
 
@@ -446,6 +448,11 @@ final class BulkCalls implements Bulk, BulkIo.Session {
     } finally {
       lock.unlock();
     }
+  }
+
+  @Override
+  public boolean isTold() {
+    return state.locked(() -> state.session().isConnected() && state.takesEvents(events));
   }
 
   @Override

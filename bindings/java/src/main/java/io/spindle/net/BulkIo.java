@@ -35,8 +35,8 @@ final class BulkIo implements BulkTransfer.Host {
   private static final int READS_MAX = 16;
   private static final int WRITES_MAX = 32;
   private static final long WAIT_MAX_MS = 60_000;
-  // Of a new session: what the daemon has not told of again by then is over.
-  private static final long RETOLD_WITHIN = 60_000 * BulkTransfer.MS;
+  // In which the time for what is untold is counted: one at whose end nobody hears the daemon does not count.
+  private static final int UNTOLD_PARTS = 6;
 
   /** The connection beside which content travels. The bulk thread calls it, and holds no lock. */
   interface Session {
@@ -49,6 +49,9 @@ final class BulkIo implements BulkTransfer.Host {
     void askAndGive(BulkRequest request, Event event);
 
     void noteFailure(ChannelId channel, StoreException failure);
+
+    /** Whether what the daemon says now is heard: there is a connection, and it is read. */
+    boolean isTold();
 
     /** What the daemon has not told of again in a new session is over. */
     void endUntold();
@@ -74,6 +77,7 @@ final class BulkIo implements BulkTransfer.Host {
   private final Session session;
   private final ThreadFactory threads;
   private final long connectTimeout;
+  private final long retoldWithin;
   private final BlockPool pool = new BlockPool();
   private final BulkWorkers workers = new BulkWorkers();
   private final Selector selector;
@@ -88,7 +92,8 @@ final class BulkIo implements BulkTransfer.Host {
   private final Map<ChannelId, BulkTransfer> transfers = new TreeMap<>();
   private final List<BulkTransfer> ending = new ArrayList<>(); // whose last jobs are under way
   private boolean isSessionOver;
-  private long untoldUntil = ClientSession.NEVER; // in a new session
+  private long untoldUntil = ClientSession.NEVER; // in a new session: the end of the part that is under way
+  private int untoldParts; // of the time to wait, this one included
   private Phase phase = Phase.NONE;
   private final Random random = new Random();
   private final BackOff backOff = new BackOff(random.nextLong());
@@ -102,11 +107,14 @@ final class BulkIo implements BulkTransfer.Host {
   private boolean mayHaveMore; // the link, although its socket has nothing
   private boolean hasMoreToDo; // than one round does
 
-  BulkIo(Session session, Dialler dialler, ThreadFactory threads, long connectTimeout) throws IOException {
+  /** `retoldWithin`: of a new session, how long the daemon is heard until `endUntold`. */
+  BulkIo(Session session, Dialler dialler, ThreadFactory threads, long connectTimeout, long retoldWithin)
+      throws IOException {
     this.session = session;
     this.dialler = dialler;
     this.threads = threads;
     this.connectTimeout = connectTimeout;
+    this.retoldWithin = retoldWithin;
     selector = Selector.open();
     thread = threads.newThread(this::run);
   }
@@ -318,7 +326,8 @@ final class BulkIo implements BulkTransfer.Host {
   void sessionBeganAnew() {
     detach();
     retryAt = Long.MIN_VALUE;
-    untoldUntil = Clock.now() + RETOLD_WITHIN;
+    untoldParts = UNTOLD_PARTS;
+    untoldUntil = Clock.now() + retoldWithin / UNTOLD_PARTS;
     // Others know of no source of these any more; what is received goes on when it is offered again.
     List<ChannelId> own = transfers.keySet().stream().filter(id -> transfers.get(id).isOwn()).toList();
     for (ChannelId id : own) {
@@ -327,8 +336,16 @@ final class BulkIo implements BulkTransfer.Host {
     }
   }
 
-  private void endUntold() {
-    if (Clock.now() >= untoldUntil) {
+  /** What is told may wait unread for as long as the program takes no events, and is told again once it is connected. */
+  private void countUntold() {
+    if (Clock.now() < untoldUntil) {
+      return;
+    }
+    if (session.isTold()) {
+      untoldParts--;
+    }
+    untoldUntil = Clock.now() + retoldWithin / UNTOLD_PARTS;
+    if (untoldParts == 0) {
       untoldUntil = ClientSession.NEVER;
       session.endUntold();
     }
@@ -473,7 +490,7 @@ final class BulkIo implements BulkTransfer.Host {
     try {
       while (runTasks()) {
         hasMoreToDo = false;
-        endUntold();
+        countUntold();
         goOnAttaching();
         pump();
         write();

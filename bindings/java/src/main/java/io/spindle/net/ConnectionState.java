@@ -270,6 +270,11 @@ final class ConnectionState implements Observer {
     return session.writer().outputSize() >= options.sendBufferBytes();
   }
 
+  /** Whether what the daemon sends is read, where its events go to these. */
+  boolean takesEvents(EventQueue events) {
+    return isClosing || isDraining || !events.isFull();
+  }
+
   boolean hasOutput() {
     return session.writer().writableSize() > 0;
   }

@@ -169,7 +169,7 @@ final class ConnectionThread {
   }
 
   private boolean takesEvents() {
-    return state.isClosing() || state.isDraining() || !events.isFull();
+    return state.takesEvents(events);
   }
 
   /** Waits for the socket, a wake-up or the end of patience. Gives what the socket is ready for. */
