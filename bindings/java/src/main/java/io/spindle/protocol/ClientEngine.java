@@ -111,6 +111,8 @@ public final class ClientEngine {
       return;
     }
     int added = news.welcome == null ? 0 : handleWelcome.applyAsInt(news.welcome);
+    // Before what is said of joins: these count what is still without a last view.
+    news.farewells.forEach(farewell -> writer.settleFarewell(farewell.group()));
     settleReplies(news, added);
     settleFeeds(now, news);
     settleAdmitted(news);
@@ -128,7 +130,6 @@ public final class ClientEngine {
       observer.confirmed(confirmed.request());
     }
     news.lostGroups.forEach(writer::forgetGroup);
-    news.farewells.forEach(farewell -> writer.settleFarewell(farewell.group()));
     if (news.hasAnswers || news.hasViews || requests.isSettlingDue()) {
       requests.settle(reader.settlingEvents(), reader.settled(), reader.privateName());
       reader.noteSettled();
@@ -148,6 +149,7 @@ public final class ClientEngine {
         inserted += tellChannelNews(news.channels.get(channel), inserted);
       }
       if (reply.refusedJoin() != null) {
+        writer.settleRefusedJoin(reply.refusedJoin().group());
         if (!observer.joinRefused(reply.refusedJoin())) {
           reader.insertEvent(reply.before() + inserted++, reply.refusedJoin());
         }

@@ -378,6 +378,18 @@ public final class RequestWriter {
     leaving.computeIfPresent(group, (name, count) -> count == 1 ? null : count - 1);
   }
 
+  /**
+   * A join of the group that was on its way is not to be: the next leave finds no member, and has no last view. A leave
+   * that has no reply yet gets one that says so.
+   */
+  void settleRefusedJoin(Name group) {
+    Pending leave = new Pending(RequestFailed.Request.LEAVE, group);
+    long unanswered = pending.values().stream().filter(leave::equals).count();
+    if (leaving.getOrDefault(group, 0) > unanswered) {
+      settleFarewell(group);
+    }
+  }
+
   public Code flushOk(FlushRequest request) {
     if (!isOpen) {
       return Code.NOT_CONNECTED;

@@ -1,6 +1,7 @@
 package io.spindle.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -131,6 +132,86 @@ final class ClientSessionTest {
     assertEquals(0, session.writer().writableSize());
     assertNull(session.leave(NEWS));
     assertTrue(session.writer().writableSize() > 0);
+  }
+
+  /** The last view of the group, where its client was FORMER. */
+  private static Output farewell(Name group) {
+    Output frame = new Output();
+    int head = frame.beginFrame(Frames.VIEW);
+    frame.name(group);
+    frame.varint(1);
+    frame.name(Name.of("beta"));
+    frame.u64(1);
+    frame.varint(1);
+    frame.u8(2); // somebody has left
+    frame.u8(3);
+    frame.u64(0);
+    frame.varint(0);
+    frame.varint(1);
+    frame.name(FORMER);
+    frame.varint(0);
+    frame.varint(0);
+    frame.endFrame(head);
+    return frame;
+  }
+
+  private static Output reply(int request, Code code) {
+    Output frame = new Output();
+    int head = frame.beginFrame(Frames.REPLY);
+    frame.varint32(request);
+    frame.u16(code == null ? 0 : code.number());
+    frame.endFrame(head);
+    return frame;
+  }
+
+  /** A join that was on its way is not to be. */
+  private static Output refusedJoin(Name group) {
+    Output frame = new Output();
+    int head = frame.beginFrame(Frames.REFUSED);
+    frame.u8(2);
+    frame.u16(Code.MODE_MISMATCH.number());
+    frame.varint(0);
+    frame.name(group);
+    frame.endFrame(head);
+    return frame;
+  }
+
+  private void hear(Output... frames) {
+    for (Output each : frames) {
+      read(each);
+      session.settle(now);
+    }
+  }
+
+  @Test
+  void aLeaveBehindARefusedJoinHasNoLastView() {
+    leaveBehindARefusedJoin(true);
+  }
+
+  /** The answer is that it finds no member. */
+  @Test
+  void aLeaveBehindARefusedJoinEndsOnceWhereItsAnswerIsToCome() {
+    leaveBehindARefusedJoin(false);
+  }
+
+  private void leaveBehindARefusedJoin(boolean isAnsweredBefore) {
+    session.start(now);
+    connect(FORMER);
+    assertNull(session.writer().join(NEWS, false));
+    hear(reply(1, null));
+    assertNull(session.leave(NEWS));
+    if (isAnsweredBefore) {
+      hear(reply(2, null));
+    }
+    hear(refusedJoin(NEWS));
+    assertNull(session.writer().join(NEWS, true));
+    assertNull(session.leave(NEWS));
+    if (!isAnsweredBefore) {
+      hear(reply(2, Code.NOT_A_MEMBER));
+    }
+    assertTrue(session.writer().isLeaving(NEWS), "the second time");
+    hear(reply(3, null), reply(4, null), view(NEWS, FORMER), farewell(NEWS));
+    assertFalse(session.writer().isLeaving(NEWS));
   }
 
   /** As a daemon does for a client that joins a group, and then as another one that does not let it in. */
