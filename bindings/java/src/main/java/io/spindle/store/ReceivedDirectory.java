@@ -46,7 +46,8 @@ public final class ReceivedDirectory extends BulkStore {
   // Whoever reads and writes shares it; whoever makes the files has it alone.
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
   private FileTree tree; // null: the list is not there yet
-  private final BlockSet right = new BlockSet(); // blocks that are right, as long as the list is not there
+  // Blocks that are right, and once were, of this directory: who has it alone, or `notes` too.
+  private final BlockSet right = new BlockSet();
 
   private final ReentrantLock notes = new ReentrantLock(); // guards what follows
   private Set<Integer> written = new HashSet<>(); // files that were written to since the last save
@@ -365,7 +366,11 @@ public final class ReceivedDirectory extends BulkStore {
               if (hasFiles && !hasSameList(start, bytes, count)) {
                 return false;
               }
-              put(start, bytes, 0, count);
+              if (hasFiles) {
+                putRight(start, bytes, count);
+              } else {
+                put(start, bytes, 0, count);
+              }
               return hasFiles;
             });
     if (isDone) {
@@ -379,10 +384,10 @@ public final class ReceivedDirectory extends BulkStore {
             if (!hasSameList(start, bytes, count)) {
               changeList();
             }
-            put(start, bytes, 0, count);
+            putRight(start, bytes, count);
             return null;
           }
-          int block = (int) (start / layout.blockBytes());
+          int block = blockAt(start);
           right.add(block);
           try {
             lookForList();
@@ -415,6 +420,16 @@ public final class ReceivedDirectory extends BulkStore {
     }
     place.requireRoom(layout, null, place.list());
     throw StoreException.beginningAnew(place.path() + ": the list of files has changed");
+  }
+
+  /** A whole block, as far as is known. */
+  private void putRight(long start, byte[] bytes, int count) throws StoreException {
+    put(start, bytes, 0, count);
+    with(notes, () -> right.add(blockAt(start)));
+  }
+
+  private int blockAt(long start) {
+    return (int) (start / layout.blockBytes());
   }
 
   private void put(long start, byte[] bytes, int at, int count) throws StoreException {
@@ -513,6 +528,10 @@ public final class ReceivedDirectory extends BulkStore {
           sync();
           // It was made before the files were, and they may have some of what it tells of.
           if (isEarlyKept && bytesOfList(state.written()) < 0) {
+            return null;
+          }
+          // It was made before the directory became another one, and waited for that.
+          if (!with(notes, () -> right.containsAll(state.written()))) {
             return null;
           }
           place.saveState(state);

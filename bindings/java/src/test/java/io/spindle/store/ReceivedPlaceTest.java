@@ -2,6 +2,7 @@ package io.spindle.store;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -241,5 +243,38 @@ final class ReceivedPlaceTest {
     try (Stream<Path> there = Files.list(folder)) {
       assertEquals(1, there.count(), "nothing is left beside it");
     }
+  }
+
+  /** A thread that saves may wait for the one that finds that the directory is another one. */
+  @Test
+  void aDirectoryThatHasBecomeAnotherOneHasNoStateOfTheTimeBefore() throws Exception {
+    byte[] before = directory(30_000, 50_000);
+    byte[] after = directory(50_000, 30_000);
+    ContentLayout layout = new ContentLayout(BLOCK, T, before.length);
+    ReceivedDirectory store = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    store.open(layout, null);
+    int[] all = IntStream.range(0, layout.blocks()).toArray();
+    for (int block : all) {
+      writeBlock(store, layout, before, block);
+    }
+    ResumeState former = stateOf(layout, all);
+    Path saved = folder.resolve("got.spindle-state");
+    store.save(former);
+    assertTrue(Files.exists(saved));
+    StoreException why = assertThrows(StoreException.class, () -> writeBlock(store, layout, after, 0));
+    assertTrue(why.beginsAnew());
+    store.save(former);
+    assertFalse(Files.exists(saved));
+    store.takeBack(former);
+    assertFalse(Files.exists(saved));
+    int last = layout.blocks() - 1;
+    for (int block = 0; block < last; block++) {
+      writeBlock(store, layout, after, block);
+      store.save(former);
+      assertFalse(Files.exists(saved), "block " + block);
+    }
+    store.takeBack(stateOf(layout, IntStream.range(0, last).toArray()));
+    assertTrue(Files.exists(saved));
+    store.close();
   }
 }
