@@ -84,7 +84,6 @@ void ClientEngine::settle(EventReader::News& news) {
   for (const EventReader::News::FlushNews& flush : news.flushes)
     writer_.settle_flush(flush.request, flush.daemons_number);
   settle_confirmed(news);
-  for (const std::string& group : news.lost_groups) writer_.forget_group(group);
   settle_requests(news);
   if (news.received) writer_.acknowledge(*news.received);
   if (!news.pong) return;
@@ -112,8 +111,14 @@ void ClientEngine::settle_replies(EventReader::News& news) {
                                   : tell_channels_left(std::get<std::string>(channel->news), before);
     }
   };
+  std::size_t index = 0;
+  auto lost = news.lost_groups.begin();
+  const auto lose_groups = [&](std::size_t up_to) {
+    for (; lost != news.lost_groups.end() && lost->before <= up_to; ++lost) writer_.lose_group(lost->group);
+  };
   for (auto& [reply, before, flow, view, refused_join] : news.replies) {
     tell_channels(before);
+    lose_groups(index++);
     if (refused_join) {
       writer_.settle_refused_join(refused_join->group);
       const bool is_taken = observer_ != nullptr && observer_->join_refused(*refused_join);
@@ -148,6 +153,7 @@ void ClientEngine::settle_replies(EventReader::News& news) {
     if (event) reader_.insert_event(before + inserted++, std::move(*event));
   }
   tell_channels(SIZE_MAX);
+  lose_groups(SIZE_MAX);
 }
 
 std::size_t ClientEngine::tell_channel_news(BulkNews&& news, std::size_t before) {

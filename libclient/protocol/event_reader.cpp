@@ -436,10 +436,10 @@ void EventReader::handle_refused(ByteView body) {
   const Request request = refused->what == Refused::What::messages     ? Request::send
                           : refused->what == Refused::What::membership ? Request::membership
                                                                        : Request::join;
-  if (request != Request::send) {
-    news_.lost_groups.emplace_back(refused->name);
-    has_news_ = true;
+  if (request == Request::membership) {
+    news_.lost_groups.push_back({std::string(refused->name), news_.replies.size()});
   }
+  if (request != Request::send) has_news_ = true;
   RequestFailed failed{request, std::string(refused->name), std::error_code(refused->code, error_category()),
                        refused->messages};
   if (request == Request::join) {

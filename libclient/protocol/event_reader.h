@@ -69,7 +69,12 @@ class EventReader {
     std::optional<std::uint64_t> taken;     // messages of this client that have entered the network, of all it sent
     bool taken_for_good = false;            // no more will
     std::optional<std::uint64_t> received;  // frames of this client that have come
-    std::vector<std::string> lost_groups;   // the daemon has taken the client out of
+    /// The daemon has taken the client out of the group.
+    struct LostGroup {
+      std::string group;
+      std::size_t before = 0;  // the index of the reply that it came before
+    };
+    std::vector<LostGroup> lost_groups;
   };
 
   /// Where to read to: kReadBytesMin at least.

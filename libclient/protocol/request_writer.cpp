@@ -304,9 +304,9 @@ void RequestWriter::write_definition(const Define& define) {
 std::error_code RequestWriter::request(ClientFrame type, std::string_view group, std::uint8_t flags) {
   if (!open_) return Errc::not_connected;
   if (!is_group_name(group)) return Errc::bad_group_name;
-  if (type == ClientFrame::join) groups_.insert_or_assign(std::string(group), flags);
+  if (type == ClientFrame::join) groups_.insert_or_assign(std::string(group), Joined{flags, next_request_});
   if (type == ClientFrame::leave) {
-    forget_group(group);
+    if (const auto found = groups_.find(group); found != groups_.end()) groups_.erase(found);
     ++leaving_[std::string(group)];
   }
   write_request(type, next_request_++, group, flags);
@@ -317,11 +317,6 @@ void RequestWriter::write_request(ClientFrame type, std::uint32_t number, std::s
   pending_.insert_or_assign(number, Pending{kind_of(type), std::string(group)});
   write_group_request(out_.bytes(), type, {number, group, flags});
   out_.note_frame(type);
-}
-
-void RequestWriter::forget_group(std::string_view group) {
-  const auto found = groups_.find(group);
-  if (found != groups_.end()) groups_.erase(found);
 }
 
 std::uint32_t RequestWriter::pending_join(std::string_view group) const {
@@ -336,10 +331,17 @@ void RequestWriter::settle_farewell(std::string_view group) {
   if (found != leaving_.end() && --found->second == 0) leaving_.erase(found);
 }
 
+// Replies come in the order of requests: a join that has none yet was asked for behind what is over.
+void RequestWriter::lose_group(std::string_view group) {
+  const auto found = groups_.find(group);
+  if (found != groups_.end() && !pending_.contains(found->second.request)) groups_.erase(found);
+}
+
+// Leaves before the join have had their last view. Where there is one behind it, a join that stands is behind that.
 // A leave that has no reply yet gets one that says that there is no member.
 void RequestWriter::settle_refused_join(std::string_view group) {
   const auto leaving = leaving_.find(group);
-  if (leaving == leaving_.end()) return;
+  if (leaving == leaving_.end()) return lose_group(group);
   const auto unanswered = std::count_if(pending_.begin(), pending_.end(), [&](const auto& request) {
     return request.second.request == RequestFailed::Request::leave && request.second.group == group;
   });
@@ -500,16 +502,13 @@ std::optional<RequestFailed> RequestWriter::settle(const Reply& reply, bool& unk
   const auto pending = pending_.find(reply.request);
   unknown = pending == pending_.end();
   if (unknown) return std::nullopt;
-  std::optional<RequestFailed> failed;
-  if (reply.code != 0) {
-    const bool is_in = reply.code == static_cast<std::uint16_t>(Errc::already_a_member);
-    if (pending->second.request == RequestFailed::Request::join && !is_in) forget_group(pending->second.group);
-    if (pending->second.request == RequestFailed::Request::leave) settle_farewell(pending->second.group);
-    failed = RequestFailed{pending->second.request, std::move(pending->second.group),
-                           std::error_code(reply.code, error_category()), 0};
-  }
+  Pending request = std::move(pending->second);
   pending_.erase(pending);
-  return failed;
+  if (reply.code == 0) return std::nullopt;
+  const bool is_in = reply.code == static_cast<std::uint16_t>(Errc::already_a_member);
+  if (request.request == RequestFailed::Request::join && !is_in) lose_group(request.group);
+  if (request.request == RequestFailed::Request::leave) settle_farewell(request.group);
+  return RequestFailed{request.request, std::move(request.group), std::error_code(reply.code, error_category()), 0};
 }
 
 void RequestWriter::settle(std::uint32_t request, FlowState& state, bool& unknown) {
@@ -635,7 +634,10 @@ void RequestWriter::end_session() {
 
 void RequestWriter::join_again(bool hold) {
   std::erase_if(pending_, [](const auto& request) { return request.second.request != RequestFailed::Request::view; });
-  for (const auto& [group, flags] : groups_) write_request(ClientFrame::join, next_request_++, group, flags);
+  for (auto& [group, joined] : groups_) {
+    joined.request = next_request_++;
+    write_request(ClientFrame::join, joined.request, group, joined.flags);
+  }
   if (hold && !groups_.empty()) out_.hold();
 }
 

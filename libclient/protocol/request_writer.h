@@ -162,10 +162,15 @@ class RequestWriter {
   bool holds_messages() const { return parting_ && accepted_ > parting_->accepted; }
   /// The tickets of messages that are not known to have entered.
   std::vector<std::uint64_t> untaken() const { return untaken_.tickets(); }
-  /// Groups that the client is in, or has asked to be in, with the flags of its joins.
-  const std::map<std::string, std::uint8_t, std::less<>>& groups() const { return groups_; }
-  /// The daemon has taken the client out of it.
-  void forget_group(std::string_view group);
+  /// The last join of a group.
+  struct Joined {
+    std::uint8_t flags;
+    std::uint32_t request;  // its number
+  };
+  /// Groups that the client is in, or has asked to be in.
+  const std::map<std::string, Joined, std::less<>>& groups() const { return groups_; }
+  /// The daemon has taken the client out of it, or does not let it in. A join that was asked for since stands.
+  void lose_group(std::string_view group);
   /// Whether the client has asked this session to leave the group and does not know yet what has come of it.
   bool is_leaving(std::string_view group) const { return leaving_.contains(group); }
   /// There was a last view of the group.
@@ -223,7 +228,7 @@ class RequestWriter {
     std::string group;
   };
   std::map<std::uint32_t, Pending> pending_;  // requests without a reply
-  std::map<std::string, std::uint8_t, std::less<>> groups_;
+  std::map<std::string, Joined, std::less<>> groups_;
   std::map<std::string, unsigned, std::less<>> leaving_;     // by group: times it was left without a last view since
   std::deque<std::uint64_t> pings_;                          // without a pong, where the client may come back
   std::map<std::uint32_t, std::string> pending_flows_;       // `request_flow`s without an answer: the key of the groups

@@ -20,7 +20,7 @@ class JoinedGroups {
   void note(const Event& event, const Groups& asked) {
     if (const auto* again = event.get_if<Reconnected>(); again != nullptr && !again->resumed) {
       count_.clear();
-      for (const auto& [name, flags] : asked) count_[name] = 1;
+      for (const auto& [name, joined] : asked) count_[name] = 1;
     } else if (const auto* view = event.get_if<GroupView>(); view != nullptr && view->form == ViewForm::farewell) {
       ended(view->group);
     }

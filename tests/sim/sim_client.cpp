@@ -638,8 +638,8 @@ void SimClient::begin_anew(const spindle::Reconnected& reconnected) {
   history_.name = reconnected.private_name;
   recorder_ = Recorder();
   channels_ = ClientChannels();  // its daemon tells it of all anew
-  for (const auto& [group, flags] : session_.writer().groups()) {
-    note(JoinRequested{group, (flags & spindle::protocol::kSynchronousBit) != 0});
+  for (const auto& [group, joined] : session_.writer().groups()) {
+    note(JoinRequested{group, (joined.flags & spindle::protocol::kSynchronousBit) != 0});
   }
   const std::vector<std::uint64_t> unsent = session_.writer().untaken();
   const std::vector<std::uint64_t> tickets = std::exchange(tickets_, {});

@@ -455,6 +455,66 @@ TEST_F(ClientSessionTest, CountsAGroupThatItHasJoinedAgainBehindARefusedJoinAndA
   }
 }
 
+// What the daemon says of the former join says nothing of the one behind it.
+TEST_F(ClientSessionTest, JoinsAgainWhatItHasAskedForBehindWhatIsOver) {
+  const auto reply = [](std::uint32_t request, Errc code = {}) {
+    return [=](Bytes& out) { write_reply(out, {request, static_cast<std::uint16_t>(code)}); };
+  };
+  const auto refused = [](Refused::What what, Errc code) {
+    return [=](Bytes& out) { write_refused(out, {what, static_cast<std::uint16_t>(code), 0, "news"}); };
+  };
+  const auto is_joined_again = [&] {
+    said();
+    close(Errc::daemon_stopping, 0);
+    EXPECT_EQ(move(), 1u);
+    welcome("#me#b");
+    return std::ranges::count(said(), "join") == 1;
+  };
+  const auto refused_join = refused(Refused::What::join, Errc::mode_mismatch);
+  const auto taken_out = refused(Refused::What::membership, Errc::flush_timeout);
+  // A join that is refused as its turn in the order comes.
+  for (const bool stands : {true, false}) {
+    for (const bool is_answered : {true, false}) {
+      SCOPED_TRACE(std::to_string(stands) + std::to_string(is_answered));
+      begin();
+      ASSERT_FALSE(session_->join("news"));
+      deliver_frame(reply(1));
+      ASSERT_FALSE(session_->leave("news"));
+      ASSERT_FALSE(session_->join("news", true));
+      if (is_answered) deliver_frame(reply(2));
+      if (is_answered) deliver_frame(reply(3));
+      deliver_frame(refused_join);
+      if (!is_answered) deliver_frame(reply(2, Errc::not_a_member));
+      if (!is_answered) deliver_frame(reply(3));
+      if (!stands) deliver_frame(refused_join);
+      EXPECT_EQ(is_joined_again(), stands);
+    }
+  }
+  // One that is refused at once.
+  for (const bool stands : {true, false}) {
+    SCOPED_TRACE(stands);
+    begin();
+    ASSERT_FALSE(session_->join("news"));
+    ASSERT_FALSE(session_->join("news", true));
+    deliver_frame(reply(1, Errc::mode_mismatch));
+    deliver_frame(reply(2, stands ? Errc{} : Errc::mode_mismatch));
+    EXPECT_EQ(is_joined_again(), stands);
+  }
+  // It is taken out of the group; the answer to the join behind that comes with the news of it.
+  for (const bool stands : {true, false}) {
+    SCOPED_TRACE(stands);
+    begin_in_news();
+    if (stands) {
+      ASSERT_FALSE(session_->join("news", true));
+    }
+    deliver_frame([&](Bytes& out) {
+      taken_out(out);
+      if (stands) reply(2)(out);
+    });
+    EXPECT_EQ(is_joined_again(), stands);
+  }
+}
+
 TEST_F(ClientSessionTest, WaitsNoMoreForAGroupThatIsLeft) {
   begin_in_news();
   close(Errc::daemon_stopping, 0);

@@ -79,7 +79,7 @@ final class EventDelivery {
 
   private void noteViews(List<Event> arrived) {
     for (Event event : arrived) {
-      state.joined().note(event, session.writer().groups().keySet());
+      state.joined().note(event, session.writer().groups());
       if (event instanceof GroupView view) {
         state.calls().noteView(view, state.privateName());
       }

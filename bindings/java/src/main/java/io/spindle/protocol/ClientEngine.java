@@ -62,7 +62,7 @@ public final class ClientEngine {
       if (!Names.isGroup(all)) {
         return new Asked(0, Code.BAD_GROUP_NAME);
       }
-      if (!writer.groups().containsKey(all)) {
+      if (!writer.groups().contains(all)) {
         return new Asked(0, Code.NOT_A_MEMBER);
       }
       if (requests.needsList(all)) {
@@ -129,7 +129,6 @@ public final class ClientEngine {
       }
       observer.confirmed(confirmed.request());
     }
-    news.lostGroups.forEach(writer::forgetGroup);
     if (news.hasAnswers || news.hasViews || requests.isSettlingDue()) {
       requests.settle(reader.settlingEvents(), reader.settled(), reader.privateName());
       reader.noteSettled();
@@ -143,11 +142,14 @@ public final class ClientEngine {
   private void settleReplies(EventReader.News news, int added) {
     int inserted = added;
     int channel = 0;
-    for (EventReader.News.PlacedReply reply : news.replies) {
+    int lost = 0;
+    for (int i = 0; i < news.replies.size(); i++) {
+      EventReader.News.PlacedReply reply = news.replies.get(i);
       boolean isPlain = reply.flow() == null && reply.view() == null;
       for (; channel < news.channels.size() && news.channels.get(channel).before() <= reply.before(); channel++) {
         inserted += tellChannelNews(news.channels.get(channel), inserted);
       }
+      lost = loseGroups(news, lost, i);
       if (reply.refusedJoin() != null) {
         writer.settleRefusedJoin(reply.refusedJoin().group());
         if (!observer.joinRefused(reply.refusedJoin())) {
@@ -185,6 +187,16 @@ public final class ClientEngine {
     for (; channel < news.channels.size(); channel++) {
       inserted += tellChannelNews(news.channels.get(channel), inserted);
     }
+    loseGroups(news, lost, news.replies.size());
+  }
+
+  /** Those from `from` on that came before the reply of that index. Gives what is left. */
+  private int loseGroups(EventReader.News news, int from, int before) {
+    int lost = from;
+    for (; lost < news.lostGroups.size() && news.lostGroups.get(lost).before() <= before; lost++) {
+      writer.loseGroup(news.lostGroups.get(lost).group());
+    }
+    return lost;
   }
 
   /** Gives how many events come of it. */

@@ -436,7 +436,7 @@ public final class ClientSession {
     former.forEach(
         (name, groups) -> {
           for (Name group : groups) {
-            if (writer().groups().containsKey(group)) {
+            if (writer().groups().contains(group)) {
               fence.computeIfAbsent(group, each -> new FencedGroup()).names.add(name);
             }
           }
@@ -469,7 +469,7 @@ public final class ClientSession {
         .removeIf(
             each ->
                 (each.getValue().hasView && each.getValue().names.isEmpty())
-                    || !writer().groups().containsKey(each.getKey()));
+                    || !writer().groups().contains(each.getKey()));
     if (fence.isEmpty()) {
       openFence();
     }

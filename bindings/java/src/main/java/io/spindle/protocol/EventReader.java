@@ -63,6 +63,9 @@ public final class EventReader {
     /** `before`: the index of the feed news that it came before. */
     record Farewell(Name group, int before) {}
 
+    /** The daemon has taken the client out of the group. `before`: the index of the reply that it came before. */
+    record LostGroup(Name group, int before) {}
+
     /** Of synchronous groups: a request to flush, or a view, which ends one: `daemonsNumber` is 0. */
     record FlushNews(Name group, long number, long daemonsNumber) {}
 
@@ -74,7 +77,7 @@ public final class EventReader {
     final List<FeedNews> feeds = new ArrayList<>();
     final List<Farewell> farewells = new ArrayList<>();
     final List<FlushNews> flushes = new ArrayList<>();
-    final List<Name> lostGroups = new ArrayList<>(); // the daemon has taken the client out of
+    final List<LostGroup> lostGroups = new ArrayList<>();
     boolean hasViews; // among the events
     boolean hasAnswers; // to requests, or these requests themselves, among the events
     long taken = -1; // messages of this client that have entered the network, of all it sent
@@ -717,8 +720,8 @@ public final class EventReader {
           case 1 -> RequestFailed.Request.MEMBERSHIP;
           default -> RequestFailed.Request.JOIN;
         };
-    if (what != 0) {
-      news().lostGroups.add(name);
+    if (request == RequestFailed.Request.MEMBERSHIP) {
+      news().lostGroups.add(new News.LostGroup(name, news().replies.size()));
     }
     RequestFailed failed = new RequestFailed(request, name, Code.of(code), messages);
     if (request == RequestFailed.Request.JOIN) {

@@ -36,6 +36,8 @@ public final class RequestWriter {
 
   private record Pending(RequestFailed.Request request, Name group) {}
 
+  private record Joined(int flags, int request) {}
+
   private record AskedToFlush(long number, long daemonsNumber) {}
 
   private record Parting(int request, long accepted) {}
@@ -55,7 +57,7 @@ public final class RequestWriter {
   private final FlowWindows windows = new FlowWindows();
 
   private final Map<Integer, Pending> pending = new TreeMap<>(); // requests without a reply
-  private final Map<Name, Integer> groups = new TreeMap<>(); // with the flags of joins
+  private final Map<Name, Joined> groups = new TreeMap<>(); // with the last join of each
   private final Map<Name, Integer> leaving = new HashMap<>(); // times it was left without a last view since
   private final Map<Integer, Destinations> pendingFlows = new TreeMap<>();
   private final Map<Integer, Long> pendingConfirms = new TreeMap<>(); // what was accepted before
@@ -323,7 +325,7 @@ public final class RequestWriter {
       return Code.BAD_GROUP_NAME;
     }
     if (type == Frames.JOIN) {
-      groups.put(group, flags);
+      groups.put(group, new Joined(flags, nextRequest));
     } else if (type == Frames.LEAVE) {
       groups.remove(group);
       leaving.merge(group, 1, Integer::sum);
@@ -363,9 +365,12 @@ public final class RequestWriter {
     out.noteFrame(type);
   }
 
-  /** The daemon has taken the client out of it. */
-  void forgetGroup(Name group) {
-    groups.remove(group);
+  /**
+   * The daemon has taken the client out of it, or does not let it in. A join that was asked for since stands: replies
+   * come in the order of requests, and it has none yet.
+   */
+  void loseGroup(Name group) {
+    groups.computeIfPresent(group, (name, joined) -> pending.containsKey(joined.request) ? joined : null);
   }
 
   /** Whether the client has asked this session to leave the group and does not know yet what has come of it. */
@@ -380,12 +385,17 @@ public final class RequestWriter {
 
   /**
    * A join of the group that was on its way is not to be: the next leave finds no member, and has no last view. A leave
-   * that has no reply yet gets one that says so.
+   * that has no reply yet gets one that says so. Leaves before the join have had their last view. Where there is one
+   * behind it, a join that stands is behind that.
    */
   void settleRefusedJoin(Name group) {
+    if (!leaving.containsKey(group)) {
+      loseGroup(group);
+      return;
+    }
     Pending leave = new Pending(RequestFailed.Request.LEAVE, group);
     long unanswered = pending.values().stream().filter(leave::equals).count();
-    if (leaving.getOrDefault(group, 0) > unanswered) {
+    if (leaving.get(group) > unanswered) {
       settleFarewell(group);
     }
   }
@@ -638,7 +648,7 @@ public final class RequestWriter {
     }
     boolean isIn = code == Code.ALREADY_A_MEMBER.number();
     if (found.request == RequestFailed.Request.JOIN && !isIn) {
-      forgetGroup(found.group);
+      loseGroup(found.group);
     }
     if (found.request == RequestFailed.Request.LEAVE) {
       settleFarewell(found.group);
@@ -859,7 +869,8 @@ public final class RequestWriter {
 
   private void joinAgain(boolean hold) {
     pending.values().removeIf(each -> each.request != RequestFailed.Request.VIEW);
-    groups.forEach((group, flags) -> writeRequest(Frames.JOIN, nextRequest++, group, flags));
+    groups.replaceAll((group, joined) -> new Joined(joined.flags, nextRequest++));
+    groups.forEach((group, joined) -> writeRequest(Frames.JOIN, joined.request, group, joined.flags));
     if (hold && !groups.isEmpty()) {
       out.hold();
     }
@@ -918,7 +929,7 @@ public final class RequestWriter {
   }
 
   /** Groups that the client is in, or has asked to be in. */
-  public Map<Name, Integer> groups() {
-    return groups;
+  public Set<Name> groups() {
+    return groups.keySet();
   }
 }

@@ -166,10 +166,14 @@ final class ClientSessionTest {
 
   /** A join that was on its way is not to be. */
   private static Output refusedJoin(Name group) {
+    return refused(2, Code.MODE_MISMATCH, group);
+  }
+
+  private static Output refused(int what, Code code, Name group) {
     Output frame = new Output();
     int head = frame.beginFrame(Frames.REFUSED);
-    frame.u8(2);
-    frame.u16(Code.MODE_MISMATCH.number());
+    frame.u8(what);
+    frame.u16(code.number());
     frame.varint(0);
     frame.name(group);
     frame.endFrame(head);
@@ -212,6 +216,76 @@ final class ClientSessionTest {
     assertTrue(session.writer().isLeaving(NEWS), "the second time");
     hear(reply(3, null), reply(4, null), view(NEWS, FORMER), farewell(NEWS));
     assertFalse(session.writer().isLeaving(NEWS));
+  }
+
+  private void join(boolean synchronous) {
+    assertNull(session.writer().join(NEWS, synchronous));
+  }
+
+  private boolean isJoinedAgain() {
+    write();
+    session.reader().end(session.engine().endReason(), "");
+    session.settle(now);
+    now = session.nextDeadline();
+    session.handleTime(now);
+    connect(OWN);
+    return session.writer().pendingJoin(NEWS) != 0;
+  }
+
+  /** Its turn in the order comes behind the answers to what was asked behind it. */
+  @Test
+  void aJoinBehindARefusedOneStands() {
+    session.start(now);
+    connect(FORMER);
+    join(false);
+    hear(reply(1, null));
+    assertNull(session.leave(NEWS));
+    join(true);
+    hear(reply(2, null), reply(3, null), refusedJoin(NEWS));
+    assertTrue(isJoinedAgain());
+    hear(reply(4, null), refusedJoin(NEWS));
+    assertFalse(isJoinedAgain(), "nobody has asked since");
+  }
+
+  /** The answers come behind that. */
+  @Test
+  void aJoinBehindARefusedOneStandsWhereItsAnswerIsToCome() {
+    session.start(now);
+    connect(FORMER);
+    join(false);
+    hear(reply(1, null));
+    assertNull(session.leave(NEWS));
+    join(true);
+    hear(refusedJoin(NEWS), reply(2, Code.NOT_A_MEMBER), reply(3, null));
+    assertTrue(isJoinedAgain());
+  }
+
+  @Test
+  void aJoinBehindOneThatIsRefusedAtOnceStands() {
+    session.start(now);
+    connect(FORMER);
+    join(false);
+    join(true);
+    hear(reply(1, Code.MODE_MISMATCH), reply(2, null));
+    assertTrue(isJoinedAgain());
+    join(false);
+    hear(reply(3, Code.MODE_MISMATCH), reply(4, Code.MODE_MISMATCH));
+    assertFalse(isJoinedAgain());
+  }
+
+  /** The answer to it comes with the news that the client has been taken out of the group. */
+  @Test
+  void aJoinOfAGroupThatTheClientIsTakenOutOfStands() {
+    session.start(now);
+    connect(FORMER);
+    join(false);
+    hear(reply(1, null), view(NEWS, FORMER));
+    join(true);
+    read(refused(1, Code.FLUSH_TIMEOUT, NEWS));
+    hear(reply(2, null));
+    assertTrue(isJoinedAgain());
+    hear(reply(3, null), refused(1, Code.FLUSH_TIMEOUT, NEWS));
+    assertFalse(isJoinedAgain());
   }
 
   /** As a daemon does for a client that joins a group, and then as another one that does not let it in. */
