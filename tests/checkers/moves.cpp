@@ -160,6 +160,11 @@ class Programs {
           former.clear();
           out_of.clear();
         }
+        // The former session of that name was gone as this one began, and with it what it was in.
+        for (Former* each : {&former, &out_of}) {
+          for (auto& group : *each) group.second.erase(session->name);
+          std::erase_if(*each, [](const auto& group) { return group.second.empty(); });
+        }
         for (const std::string& group : memberships_of(*session)) former[group].insert(session->name);
         for (const std::string& group : taken_out.groups_of(*session)) out_of[group].insert(session->name);
       }
