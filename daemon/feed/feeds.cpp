@@ -120,8 +120,17 @@ void Feeds::view_began(Time now, const GroupTable::Renumbering& to, const Member
 
 void Feeds::table_completed(Time) {
   end_doubtful();
+  rejoin_all();
   listeners_.settle();
   sources_.table_completed();
+}
+
+// Where members left, and others came with the tables, nobody has said that these came.
+void Feeds::rejoin_all() {
+  for (const auto& [key, feed] : directory_.all()) {
+    const Group* group = groups_.table().find(feed.group);
+    if (group != nullptr && !group->members_of(groups_.view().self).empty()) repair_.rejoin(key);
+  }
 }
 
 void Feeds::end_doubtful() {

@@ -116,6 +116,7 @@ class Feeds final : private MembershipObserver {
   void open(Time now, MemberIndex origin, FeedsOpened::Feed& said);
   void end(const OpenFeed& feed, FeedEnd why);
   void end_doubtful();
+  void rejoin_all();
   void end_whole(Time now);
   void count();
 
