@@ -104,6 +104,11 @@ void Pair::start_measuring() {
   measured_since_ = Clock::now();
 }
 
+bool Pair::has_been_answered() {
+  const std::lock_guard lock(mutex_);
+  return !round_trips_.empty();
+}
+
 PairFigures Pair::stop_measuring() {
   const std::lock_guard lock(mutex_);
   const Clock::time_point now = Clock::now();

@@ -31,6 +31,8 @@ class Pair {
 
   void start_measuring();
   PairFigures stop_measuring();
+  /// An answer has come since measuring began.
+  bool has_been_answered();
   /// Views of the group that the two have got since they were alone together.
   std::uint64_t views() const { return views_; }
   /// Empty, or what happened to one of the two that should not.

@@ -15,6 +15,7 @@ DaemonOptions options_of(const std::string& name, std::vector<std::string> neigh
   result.name = name;
   result.neighbours = std::move(neighbours);
   result.configuration = options.configuration;
+  result.liveness_timeout_ms = options.liveness_timeout_ms;
   result.process.unread_error = options.unread_log;
   return result;
 }
@@ -49,7 +50,7 @@ std::uint64_t counter(Daemon& daemon, const std::string& name) {
   throw std::runtime_error("there is no counter " + name);
 }
 
-Scene::Scene(const SceneOptions& options) {
+Scene::Scene(const SceneOptions& options) : liveness_timeout_ms_(options.liveness_timeout_ms) {
   if (options.line_rate == 0) {
     daemons_.push_back(std::make_unique<Daemon>(options_of("beta", {}, options)));
     daemons_.push_back(std::make_unique<Daemon>(options_of("alpha", {beta().link_address()}, options)));
@@ -80,6 +81,7 @@ std::unique_ptr<Daemon> Scene::make_daemon(const std::string& name, const Proces
   DaemonOptions options;
   options.name = name;
   options.neighbours = {beta().link_address()};
+  options.liveness_timeout_ms = liveness_timeout_ms_;
   options.process = process;
   return std::make_unique<Daemon>(options);
 }

@@ -21,6 +21,7 @@ struct SceneOptions {
   bool unread_log = false;       // nobody reads what the daemons log
   bool stream = false;           // one more pair, from alpha to gamma, that does not wait for each other
   std::size_t memory_limit = 0;  // bytes that the configuration gives a daemon; 0: the default
+  int liveness_timeout_ms = 0;   // of the links of every daemon; 0: the default
 };
 
 /// alpha - beta - gamma. The pair talks from construction to destruction.
@@ -64,6 +65,7 @@ class Scene {
   void watch_memory(const std::stop_token& stop);
   std::uint64_t views_installed(Daemon& daemon);
 
+  const int liveness_timeout_ms_;
   std::unique_ptr<SlowLine> line_;
   std::vector<std::unique_ptr<Daemon>> daemons_;
   std::deque<HostileClient> hostile_;

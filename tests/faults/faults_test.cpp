@@ -136,7 +136,9 @@ TEST_F(Faults, AHostWhoseInterfaceIsDownIsAloneUntilItIsUp) {
 }
 
 TEST_F(Faults, WhatIsLostInOneDirectionGoesByAnotherPath) {
-  Field& field = make_field();
+  FieldOptions options;
+  options.configuration = "[link]\nliveness_timeout_ms = 5000\n";
+  Field& field = make_field(options);
   const Time cut = time_now();
   field.lan().drop("a", "b", true);
   process(1).wait_for_line("link to a (");

@@ -87,6 +87,7 @@ DaemonOptions Field::daemon_options(std::size_t index, const FieldOptions& optio
   result.process.network_namespace = lan_->network_namespace(names_[index]);
   result.process.descriptors_max = options.descriptors_max;
   result.configuration = options.configuration;
+  result.liveness_timeout_ms = 0;  // the stops and cuts of `Trouble` are as long as the default has them matter
   if (disk_) result.configuration += "\n[log]\nfile = \"" + log_file(index) + "\"\n";
   const auto dial = [&](std::size_t other) { result.neighbours.push_back(lan_->address(names_[other]) + ":4804"); };
   if (options.links.empty()) {

@@ -12,7 +12,7 @@ TEST(BlackBox, AClientWrittenFromThePageFindsAllThatThePageSays) {
   options.environment = {"PYTHONDONTWRITEBYTECODE=1"};
   options.arguments = {std::string(SPINDLE_SOURCE_DIR) + "/tests/blackbox/conversation.py", line.alpha.socket(),
                        line.gamma.client_address()};
-  const Finished finished = run(SPINDLE_PYTHON, options);
+  const Finished finished = run(SPINDLE_PYTHON, options, kProgramPatience);
   EXPECT_EQ(finished.code, 0) << finished.error;
   EXPECT_EQ(finished.out, "all is as the page says\n");
 }

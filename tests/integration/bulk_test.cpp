@@ -83,8 +83,10 @@ struct BulkProgram {
   template <typename T>
   T next() {
     for (;;) {
-      Event event = next_event(connection);
-      if (auto* wanted = event.get_if<T>()) return std::move(*wanted);
+      std::error_code error;
+      std::optional<Event> event = connection.receive(kProgramPatience, error);
+      if (!event) throw std::system_error(error, "no event for " + std::string(connection.private_name()));
+      if (auto* wanted = event->get_if<T>()) return std::move(*wanted);
     }
   }
 
@@ -107,10 +109,11 @@ void expect_files_arrive(Daemon& source, Daemon& first, Daemon& second, const st
   Process a(SPUSER_PATH, spuser_options(first, {"receive-file", "images", places[0], "--count", "1"}));
   Process b(SPUSER_PATH, spuser_options(second, {"receive-file", "images", places[1], "--count", "1"}));
   const Finished sender =
-      run(SPUSER_PATH, spuser_options(source, {"send-file", "images", sent, "--wait-members", "2", "--rate", rate}));
+      run(SPUSER_PATH, spuser_options(source, {"send-file", "images", sent, "--wait-members", "2", "--rate", rate}),
+          kProgramPatience);
   EXPECT_EQ(sender.code, 0) << sender.error;
   EXPECT_THAT(sender.out, ContainsRegex("received by 2( .[12] ha(s|ve) left since.)?, failed 0, refused 0"));
-  for (Process* each : {&a, &b}) EXPECT_EQ(each->wait(), 0) << each->transcript();
+  for (Process* each : {&a, &b}) EXPECT_EQ(each->wait(kProgramPatience), 0) << each->transcript();
   EXPECT_EQ(a.output(Process::Stream::out), places[0] + "/disk.img\n");
   const std::vector<std::uint8_t> content = read_bytes(sent);
   for (const std::string& place : places) {
@@ -216,7 +219,7 @@ TEST(BulkFiles, TheSenderStaysForWhoWentBeforeItHadAll) {
   ASSERT_FALSE(slow.bulk.accept(again.channel, BulkSink::directory(place)));
   const auto received = slow.next<BulkReceived>();
   EXPECT_FALSE(received.error) << received.text;
-  EXPECT_EQ(sender.wait(), 0) << sender.transcript();
+  EXPECT_EQ(sender.wait(kProgramPatience), 0) << sender.transcript();
   EXPECT_THAT(sender.output(Process::Stream::out), HasSubstr("received by 1, failed 0, refused 1\n"));
   EXPECT_THAT(sender.output(Process::Stream::error), HasSubstr("back and receiving: 1 of 1"));
   EXPECT_TRUE(read_bytes(place + "/disk.img") == read_bytes(sent));
@@ -235,7 +238,7 @@ TEST(BulkFiles, TheSenderCountsWhoLeftWithAllOfIt) {
   ASSERT_FALSE(quick.connection.leave("images"));
   EXPECT_EQ(quick.next<BulkEnded>().cause, BulkEnded::Cause::left);
   ASSERT_FALSE(slow.bulk.refuse(slow.next<BulkOffered>().channel));
-  EXPECT_EQ(sender.wait(), 0) << sender.transcript();
+  EXPECT_EQ(sender.wait(kProgramPatience), 0) << sender.transcript();
   EXPECT_THAT(sender.output(Process::Stream::out), HasSubstr("received by 1 (1 has left since), failed 0, refused 1"));
 }
 
@@ -446,12 +449,14 @@ TEST(BulkFiles, DirectoriesArriveWithAllThatIsInThem) {
   const std::vector<std::string> places{make_directory(directory, "a"), make_directory(directory, "b")};
   Process a(SPUSER_PATH, spuser_options(line.beta, {"receive-file", "images", places[0], "--count", "1"}));
   Process b(SPUSER_PATH, spuser_options(line.gamma, {"receive-file", "images", places[1], "--count", "1"}));
+  // The receivers make sure of the file system, which may hold what others have written.
   const Finished sender =
-      run(SPUSER_PATH, spuser_options(line.alpha, {"send-file", "images", sent + "/", "--wait-members", "2"}));
+      run(SPUSER_PATH, spuser_options(line.alpha, {"send-file", "images", sent + "/", "--wait-members", "2"}),
+          kProgramPatience);
   EXPECT_EQ(sender.code, 0) << sender.error;
   EXPECT_THAT(sender.out, ContainsRegex("received by 2( .[12] ha(s|ve) left since.)?, failed 0, refused 0"));
   EXPECT_THAT(sender.error, HasSubstr("\"link\" is no file or directory"));
-  for (Process* each : {&a, &b}) EXPECT_EQ(each->wait(), 0) << each->transcript();
+  for (Process* each : {&a, &b}) EXPECT_EQ(each->wait(kProgramPatience), 0) << each->transcript();
   EXPECT_EQ(a.output(Process::Stream::out), places[0] + "/tree\n");
   std::filesystem::remove(sent + "/link");
   for (const std::string& place : places) {
@@ -575,9 +580,9 @@ TEST(BulkFiles, GoFromStandardInputToStandardOutput) {
   Process receiver(SPUSER_PATH, options);
   options = spuser_options(daemon, {"send-file", "images", "-", "--wait-members", "1"});
   options.input = input;
-  const Finished sender = run(SPUSER_PATH, options);
+  const Finished sender = run(SPUSER_PATH, options, kProgramPatience);
   EXPECT_EQ(sender.code, 0) << sender.error;
-  EXPECT_EQ(receiver.wait(), 0) << receiver.transcript();
+  EXPECT_EQ(receiver.wait(kProgramPatience), 0) << receiver.transcript();
   EXPECT_TRUE(read_bytes(directory.path("got")) == read_bytes(sent));
   ::close(input);
   ::close(output);
@@ -607,7 +612,7 @@ TEST(BulkFiles, NothingFollowsOnStandardOutputWhatHasEndedInTheMiddle) {
   ASSERT_TRUE(source.bulk.offer("images", BulkSource::stream(read, "flow")));
   EXPECT_EQ(source.next<BulkEnded>().text, "the pump is broken");
   ASSERT_TRUE(source.bulk.offer("images", BulkSource::bytes(random_bytes(100'000, 2)).named("other")));
-  EXPECT_EQ(receiver.wait(), 3) << receiver.transcript();
+  EXPECT_EQ(receiver.wait(kProgramPatience), 3) << receiver.transcript();
   const std::vector<std::uint8_t> there = read_bytes(got);
   ASSERT_LE(there.size(), content.size());
   EXPECT_TRUE(std::equal(there.begin(), there.end(), content.begin()));
@@ -649,7 +654,7 @@ TEST(BulkFiles, WhoHasNoRoomAnyMoreWaitsForIt) {
   const auto complete = source.next<BulkComplete>();
   EXPECT_THAT(complete.done, SizeIs(1));
   EXPECT_THAT(complete.failed, SizeIs(0));
-  EXPECT_EQ(receiver.wait(), 0) << receiver.transcript();
+  EXPECT_EQ(receiver.wait(kProgramPatience), 0) << receiver.transcript();
 }
 
 TEST(Bulk, GoesByTls) {
@@ -793,10 +798,10 @@ TEST(BulkFiles, OfWhatAllHaveInPartNoMoreIsSentThanTheRest) {
   put_part_of_zeros(places[1], "disk.img", kSize, {5, 20});
   Process a(SPUSER_PATH, spuser_options(line.beta, {"receive-file", "images", places[0], "--count", "1"}));
   Process b(SPUSER_PATH, spuser_options(line.gamma, {"receive-file", "images", places[1], "--count", "1"}));
-  const Finished sender =
-      run(SPUSER_PATH, spuser_options(line.alpha, {"send-file", "images", sent, "--wait-members", "2"}));
+  const Finished sender = run(
+      SPUSER_PATH, spuser_options(line.alpha, {"send-file", "images", sent, "--wait-members", "2"}), kProgramPatience);
   EXPECT_EQ(sender.code, 0) << sender.error;
-  for (Process* each : {&a, &b}) EXPECT_EQ(each->wait(), 0) << each->transcript();
+  for (Process* each : {&a, &b}) EXPECT_EQ(each->wait(kProgramPatience), 0) << each->transcript();
   // What was granted before somebody was there, or before a process stood still for a moment, is sent as far as it
   // goes: a ring, which has 8 MiB at most (decision 36). Where nobody stands still the simulator counts every symbol.
   constexpr std::uint64_t kMore = 8u << 20;

@@ -23,6 +23,14 @@ std::string part_behind(const std::string& line, std::string_view before) {
   return line.substr(begin, line.find(';', begin) - begin);
 }
 
+/// `configuration` with a line more in its section [link], which it may have or not.
+std::string with_link_setting(std::string configuration, const std::string& line) {
+  constexpr std::string_view kSection = "[link]\n";
+  const std::size_t section = configuration.find(kSection);
+  if (section == std::string::npos) return configuration + "\n[link]\n" + line;
+  return configuration.insert(section + kSection.size(), line);
+}
+
 /// The last of several, which is the TCP address where there is a unix socket, too.
 std::string last_word(const std::string& words) { return words.substr(words.rfind(' ') + 1); }
 
@@ -52,7 +60,9 @@ std::string Daemon::configuration() const {
   text += '\n';
   if (options_.insecure) text += "[tls]\ninsecure = true\n\n";
   for (const std::string& address : options_.neighbours) text += "[[neighbour]]\naddress = \"" + address + "\"\n\n";
-  return text + options_.configuration;
+  text += options_.configuration;
+  if (options_.liveness_timeout_ms == 0 || text.find("liveness_timeout_ms") != std::string::npos) return text;
+  return with_link_setting(text, "liveness_timeout_ms = " + std::to_string(options_.liveness_timeout_ms) + "\n");
 }
 
 void Daemon::start() {

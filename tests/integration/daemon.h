@@ -21,7 +21,10 @@ struct DaemonOptions {
   std::string admin_address;                   // and for operators; empty: nowhere
   bool insecure = false;                       // unprotected connections beyond its host are allowed
   std::string configuration;                   // sections of the configuration other than these, TOML
-  ProcessOptions process;                      // arguments come behind those that are made here
+  /// Of links, where the configuration says nothing of it; 0: what a daemon has of itself, which a process that stands
+  /// still on a busy machine exceeds: views change then of which the test knows nothing.
+  int liveness_timeout_ms = 5000;
+  ProcessOptions process;  // arguments come behind those that are made here
 };
 
 /// Runs from construction, which throws where it does not come up, to destruction. A test that fails shows its log.

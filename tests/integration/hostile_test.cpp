@@ -20,7 +20,8 @@ namespace {
 
 using protocol::ClientFrame;
 
-constexpr const char* kImpatience = "[session]\nhandshake_timeout_ms = 300\n\n[link]\nhandshake_timeout_ms = 300\n";
+/// Those who speak, and who only stand still for a while, are not to run out of it.
+constexpr const char* kImpatience = "[session]\nhandshake_timeout_ms = 3000\n\n[link]\nhandshake_timeout_ms = 3000\n";
 constexpr std::uint64_t kStep = 20;  // messages of the stream between two attacks
 
 struct Attack {
@@ -263,7 +264,7 @@ TEST(SlowReceiver, IsCutOffSoonWhereTooMuchWaitsForIt) {
 
 TEST(SlowReceiver, IsCutOffWithTheReasonAndTheOthersMissNothing) {
   DaemonOptions options;
-  options.configuration = "[session]\nqueue_soft_bytes = 65536\nstall_timeout_ms = 500\n";
+  options.configuration = "[session]\nqueue_soft_bytes = 65536\nstall_timeout_ms = 5000\n";
   Daemon daemon(options);
   // It joins, and reads nothing from then on.
   RawSocket slow("unix:" + daemon.socket());

@@ -27,6 +27,9 @@ struct Flood {
       EXPECT_FALSE(sender.multicast(Service::agreed, "news", std::to_string(i) + std::string(1000, ' ')));
     }
   }
+  void wait_until_some_are_taken() {
+    wait_until("messages that are taken", [&] { return sender.confirm(1ms).messages < kMessages; });
+  }
   /// Those that come to the reader, which have to be the first ones.
   std::size_t read_all() {
     Connection last = line.alpha.connect("last");
@@ -45,6 +48,7 @@ struct Flood {
 
 TEST(NotTaken, IsABoundWhereTheTimeIsOver) {
   Flood flood(500ms);
+  flood.wait_until_some_are_taken();
   const NotTaken not_taken = flood.sender.disconnect();
   const std::size_t arrived = flood.read_all();
   EXPECT_LT(arrived, Flood::kMessages) << "the network took all: nothing was tested";
@@ -72,6 +76,7 @@ TEST(NotTaken, IsNothingWhereTheClientWaits) {
 
 TEST(NotTaken, IsExactWhereTheDaemonStops) {
   Flood flood(60s);
+  flood.wait_until_some_are_taken();
   EXPECT_EQ(flood.line.alpha.stop(), 0);
   const Disconnected end = wait_for_end(flood.sender);
   EXPECT_EQ(end.error, Errc::daemon_stopping) << end.text;

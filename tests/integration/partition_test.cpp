@@ -64,7 +64,7 @@ TEST_F(ImposedPartition, IsImposedByOneDaemonAndHealedByAnother) {
 
 TEST_F(ImposedPartition, EndsByItself) {
   join();
-  EXPECT_EQ(run_spmonitor(line_.beta, {"partition", "gamma", "--for", "1s"}).code, 0);
+  EXPECT_EQ(run_spmonitor(line_.beta, {"partition", "gamma", "--for", "6s"}).code, 0);
   wait_for_split();
   wait_for_all();
   for (Daemon* daemon : line_.all()) daemon->process().wait_for_line("partition 1@beta is over: its time has passed");

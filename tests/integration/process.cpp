@@ -159,11 +159,10 @@ void Process::signal(int number) {
   if (!ended_) ::kill(id_, number);
 }
 
-int Process::wait() {
+int Process::wait(std::chrono::milliseconds patience) {
   if (ended_) return exit_code_;
   pollfd end{handle_.get(), POLLIN, 0};
-  const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(kPatience).count();
-  if (::poll(&end, 1, static_cast<int>(patience)) <= 0) throw std::runtime_error("the process does not end");
+  if (::poll(&end, 1, static_cast<int>(patience.count())) <= 0) throw std::runtime_error("the process does not end");
   int status = 0;
   ::waitpid(id_, &status, 0);
   ended_ = true;
@@ -222,9 +221,9 @@ std::string Process::transcript() {
   return result;
 }
 
-Finished run(const std::string& program, const ProcessOptions& options) {
+Finished run(const std::string& program, const ProcessOptions& options, std::chrono::milliseconds patience) {
   Process process(program, options);
-  const int code = process.wait();
+  const int code = process.wait(patience);
   return {code, process.output(Process::Stream::out), process.output(Process::Stream::error)};
 }
 

@@ -21,6 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 /// A wait that takes this long has failed. Nothing but failures takes this long, however busy the machine is.
 inline constexpr std::chrono::seconds kPatience{30};
+/// The same of a whole program that has much to do by itself, such as a compiler, or one that carries a large file.
+inline constexpr std::chrono::seconds kProgramPatience{100};
 
 struct ProcessOptions {
   std::vector<std::string> arguments;    // those behind the name of the program
@@ -54,8 +56,9 @@ class Process {
   /// Begins to read what ProcessOptions::unread_error has left unread.
   void read_error();
   void signal(int number);
-  /// Waits for the end. The exit code, or the negative number of the signal that ended it.
-  int wait();
+  /// Waits for the end; throws where that does not come in time. The exit code, or the negative number of the signal
+  /// that ended it.
+  int wait(std::chrono::milliseconds patience = kPatience);
 
   /// Waits for a line that contains `text`, among all or those from number `from` on. Throws where the process ends or
   /// patience does without one.
@@ -90,7 +93,7 @@ struct Finished {
 };
 
 /// Runs a program to its end.
-Finished run(const std::string& program, const ProcessOptions& options);
+Finished run(const std::string& program, const ProcessOptions& options, std::chrono::milliseconds patience = kPatience);
 
 /// Waits until `condition` holds, for what no event tells of; throws, naming `what`, when patience ends.
 template <typename Condition>

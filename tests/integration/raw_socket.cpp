@@ -70,6 +70,7 @@ RawSocket::RawSocket(const std::string& text) {
 void RawSocket::write(const Bytes& bytes) {
   for (std::size_t written = 0; written < bytes.size();) {
     const ssize_t count = ::send(socket_.get(), bytes.data() + written, bytes.size() - written, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) throw std::runtime_error("the peer takes nothing");
     if (count <= 0) return;
     written += static_cast<std::size_t>(count);
@@ -77,7 +78,11 @@ void RawSocket::write(const Bytes& bytes) {
 }
 
 std::size_t RawSocket::read_some(std::span<std::uint8_t> space) {
-  const ssize_t count = ::recv(socket_.get(), space.data(), space.size(), 0);
+  ssize_t count = 0;
+  // A process that was stopped and goes on is interrupted in calls that have a time limit (signal(7)).
+  do {
+    count = ::recv(socket_.get(), space.data(), space.size(), 0);
+  } while (count < 0 && errno == EINTR);
   if (count < 0 && errno == EAGAIN) throw std::runtime_error("the peer says nothing and does not hang up");
   return count < 0 ? 0 : static_cast<std::size_t>(count);
 }

@@ -38,7 +38,7 @@ class Workshop {
                          "-pthread",
                          "-o",
                          program};
-    const Finished finished = run(SPINDLE_CXX, options);
+    const Finished finished = run(SPINDLE_CXX, options, kProgramPatience);
     EXPECT_EQ(finished.code, 0) << finished.error;
     return program;
   }

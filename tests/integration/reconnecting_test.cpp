@@ -15,6 +15,9 @@ namespace {
 
 using testing::ElementsAre;
 
+/// A daemon that stops waits for its clients as long as one of them may stand still, and no longer than it has to.
+constexpr const char* kGoing = "[session]\ngoing_ms = 20000\n";
+
 ConnectOptions returning(const std::string& name, const std::string& address) {
   ConnectOptions options;
   options.name = name;
@@ -177,7 +180,7 @@ TEST(Reconnecting, GoesOnElsewhereAndSaysWhatIsUnknown) {
 
 // Each client sends all the while, and each message comes, once.
 TEST(Reconnecting, LosesNothingWhereADaemonIsStopped) {
-  LineOfThree line;
+  LineOfThree line(kGoing);
   wait_for_one_view(line.all());
   std::vector<Connection> movers;
   for (const std::string& address : {line.alpha.client_address(), "unix:" + line.alpha.socket()}) {
@@ -245,7 +248,7 @@ TEST(Reconnecting, LosesNothingWhereADaemonIsStopped) {
 
 // What is held when a program disconnects goes with it, to the other daemon.
 TEST(Reconnecting, DisconnectsWhileItsDaemonGoes) {
-  LineOfThree line;
+  LineOfThree line(kGoing);
   wait_for_one_view(line.all());
   Connection mover = connect_mover(line, "mover", line.alpha.client_address());
   Connection witness = line.beta.connect("witness");

@@ -181,7 +181,7 @@ TEST_F(TokenClients, GoWhenTheirTokenIsRemovedAndOthersStay) {
 }
 
 TEST_F(TokenClients, ThoseWhoProveNothingHoldUpNobody) {
-  for (const char* patience_ms : {"500", "60000"}) {  // of the sessions; that of the handshakes is 5 s
+  for (const char* patience_ms : {"3000", "60000"}) {  // of the sessions; that of the handshakes is 5 s
     start(section("web", web_) + "[session]\nhandshake_timeout_ms = " + patience_ms + "\n");
     const std::string address = daemon_->client_address().substr(std::string_view("tls:").size());
     // As many as may be under way from one address, and each silent.

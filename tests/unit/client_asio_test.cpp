@@ -24,6 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::Bytes;
 using test::FakeDaemon;
+using test::fill;
 using test::Frame;
 using test::message_frame;
 
@@ -46,12 +47,6 @@ class ClientAsio : public testing::Test {
   }
 #endif
 
-  /// Sends until the buffer has no room for long; the number of messages.
-  static std::size_t fill(Connection& connection) {
-    std::size_t count = 0;
-    while (!connection.multicast(Service::fifo, "g", std::string(1000, 'x'), {.timeout = 200ms})) ++count;
-    return count;
-  }
   void run_what_is_ready() {
     while (context_.poll_one() != 0) continue;
     context_.restart();
@@ -339,7 +334,7 @@ TEST_F(ClientAsio, WhatIsUnderWayEndsWithTheConnection) {
   std::error_code received, sent, joined;
   {
     AsioConnection connection = connect({.send_buffer_bytes = 10'000});
-    while (!connection.connection().multicast(Service::fifo, "g", std::string(1000, 'x'), {.timeout = 200ms})) continue;
+    fill(connection.connection());
     connection.async_receive([&](std::error_code error, Event) { received = error; });
     connection.async_multicast(Service::fifo, std::vector<std::string>{"g", "h"}, "x", {},
                                [&](std::error_code error) { sent = error; });

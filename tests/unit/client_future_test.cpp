@@ -40,8 +40,7 @@ TEST(ClientFuture, OfAConfirmation) {
 TEST(ClientFuture, OfMessagesThatWaitForRoom) {
   FakeDaemon daemon;
   Connection connection = daemon.connect({.disconnect_timeout = 1ms, .send_buffer_bytes = 10'000});
-  std::size_t sent = 0;
-  while (!connection.multicast(Service::fifo, "g", std::string(1000, 'x'), {.timeout = 200ms})) ++sent;
+  const std::size_t sent = test::fill(connection);
   EXPECT_EQ(multicast_future(connection, Service::fifo, "g", "late", {.timeout = 1ms}).get(), Errc::timed_out);
   std::string payload = "pieces";
   std::future<std::error_code> waiting = multicast_future(connection, Service::fifo, {"g", "h"}, {"of ", payload},

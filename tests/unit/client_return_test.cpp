@@ -171,7 +171,7 @@ TEST_F(ClientReturn, HasEachServerWelcomeItInItsShareOfTheTime) {
   FakeDaemon silent;
   ConnectOptions options;
   options.more_addresses = {daemon_.path()};
-  options.connect_timeout = 2s;
+  options.connect_timeout = 10s;
   options.disconnect_timeout = 1ms;
   std::thread server([&] { welcome_again(); });
   options.address = silent.path();

@@ -83,23 +83,29 @@ std::vector<Descriptor> fill(const Listening& listening) {
   }
 }
 
-/// Accepts connections until one says hello, and welcomes it.
-void serve(const Descriptor& listener) {
-  std::vector<Descriptor> others;
+/// Accepts connections until one of them says something, whenever that is: the one that does. The others stay open
+/// until then.
+Descriptor accept_who_speaks(const Descriptor& listener) {
+  std::vector<Descriptor> accepted;
   while (true) {
-    Descriptor socket(::accept(listener.get(), nullptr, nullptr));
-    pollfd waiting{socket.get(), POLLIN, 0};
-    if (::poll(&waiting, 1, 100) == 1) {
-      test::Bytes welcome;
-      protocol::write_welcome(welcome, {1, "#me#fake"});
-      EXPECT_EQ(::send(socket.get(), welcome.data(), welcome.size(), MSG_NOSIGNAL),
-                static_cast<ssize_t>(welcome.size()));
-      std::uint8_t bytes[256];
-      while (::recv(socket.get(), bytes, sizeof bytes, 0) > 0) {
-      }
-      return;
+    std::vector<pollfd> waiting{{listener.get(), POLLIN, 0}};
+    for (const Descriptor& each : accepted) waiting.push_back({each.get(), POLLIN, 0});
+    if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
+    for (std::size_t i = 0; i < accepted.size(); ++i) {
+      if (waiting[i + 1].revents != 0) return std::move(accepted[i]);
     }
-    others.push_back(std::move(socket));
+    if (waiting[0].revents != 0) accepted.emplace_back(::accept(listener.get(), nullptr, nullptr));
+  }
+}
+
+/// Welcomes the connection that says hello.
+void serve(const Descriptor& listener) {
+  const Descriptor socket = accept_who_speaks(listener);
+  test::Bytes welcome;
+  protocol::write_welcome(welcome, {1, "#me#fake"});
+  EXPECT_EQ(::send(socket.get(), welcome.data(), welcome.size(), MSG_NOSIGNAL), static_cast<ssize_t>(welcome.size()));
+  std::uint8_t bytes[256];
+  while (::recv(socket.get(), bytes, sizeof bytes, 0) > 0) {
   }
 }
 

@@ -309,7 +309,7 @@ class Calls(WithDaemon):
         answers = await ann.request("den", b"q", timeout=PATIENCE_S)
         self.assertEqual([("#bob#a", b"answer to q")], [(each.sender, each.payload) for each in answers.messages])
         with self.assertRaises(spindle.TimedOut) as caught:
-            await ann.request("den", b"q", answers=spindle.ALL, timeout=2)
+            await ann.request("den", b"q", answers=spindle.ALL, timeout=6)
         self.assertEqual(("#ann#a",), caught.exception.answers.missing)
         self.assertEqual(1, len(caught.exception.answers.messages))
         server.cancel()

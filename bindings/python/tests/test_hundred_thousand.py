@@ -17,12 +17,13 @@ from support import PATIENCE_S, DaemonMixin
 
 MESSAGES = 100_000
 BYTES = 200
+CUTS = 8
 RECEIVER = '''
 import asyncio, json, pathlib, sys
 import spindle
 from spindle import sync
 
-ADDRESS, FORM, MESSAGES = sys.argv[1], sys.argv[2], int(sys.argv[3])
+ADDRESS, FORM, MESSAGES, CUTS = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 expected, resumed, wrong, resident = 0, 0, [], []
 
 def rss():
@@ -38,6 +39,8 @@ def take(event):
         if expected % (MESSAGES // 10) == 0:
             resident.append(rss())
             print("at", expected, flush=True)
+            if expected // (MESSAGES // 10) <= CUTS:
+                sys.stdin.readline()  # until it has been cut off
     elif isinstance(event, spindle.Reconnected):
         if event.resumed:
             resumed += 1
@@ -79,10 +82,11 @@ class HundredThousand(DaemonMixin, unittest.TestCase):
         self.addCleanup(proxy.cut, None)
         program = pathlib.Path(self._folder.name, "receiver.py")
         program.write_text(RECEIVER)
-        receiver = subprocess.Popen([sys.executable, str(program), proxy.address, form, str(MESSAGES)],
-                                    stdout=subprocess.PIPE, text=True,
+        receiver = subprocess.Popen([sys.executable, str(program), proxy.address, form, str(MESSAGES), str(CUTS)],
+                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                     env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
         self.addCleanup(receiver.stdout.close)
+        self.addCleanup(receiver.stdin.close)
         self.addCleanup(receiver.wait)
         self.addCleanup(receiver.kill)
         self.assertEqual("ready\n", receiver.stdout.readline())
@@ -95,13 +99,15 @@ class HundredThousand(DaemonMixin, unittest.TestCase):
                 sender.confirm(timeout=4 * PATIENCE_S)
         sending = threading.Thread(target=send)
         sending.start()
-        for i in range(8):
+        for i in range(CUTS):
             self.assertRegex(receiver.stdout.readline(), "^at ")
             if i % 2 == 0:
                 receiver.send_signal(signal.SIGSTOP)
                 time.sleep(0.1)  # for what is sent to gather
             proxy.cut(20)
             receiver.send_signal(signal.SIGCONT)
+            receiver.stdin.write("go on\n")
+            receiver.stdin.flush()
         sending.join(4 * PATIENCE_S)
         lines = receiver.stdout.read().splitlines()
         found = json.loads(lines[-1])

@@ -181,7 +181,7 @@ final class ConnectionTest {
       Answers answers = get(ann.request("den", "q".getBytes(), PATIENCE));
       assertEquals("answer to q", answers.messages().get(0).text());
       RequestOptions all =
-          RequestOptions.DEFAULT.withAnswers(RequestOptions.ALL_MEMBERS).withTimeout(Duration.ofSeconds(2));
+          RequestOptions.DEFAULT.withAnswers(RequestOptions.ALL_MEMBERS).withTimeout(Duration.ofSeconds(6));
       CompletableFuture<Answers> some = ann.request(Destinations.of("den"), "q".getBytes(), all);
       Throwable failure = assertThrows(ExecutionException.class, () -> get(some)).getCause();
       RequestException error = assertInstanceOf(RequestException.class, failure);
