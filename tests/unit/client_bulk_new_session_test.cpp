@@ -102,16 +102,25 @@ protocol::BulkOffered offer_of(std::uint64_t number) {
   return offered;
 }
 
-TEST(BulkNewSessions, EndWhatTheDaemonDoesNotTellOfAgain) {
-  const auto session = std::make_shared<ScriptedSession>();
+Result<Bulk> open_at(const std::shared_ptr<ScriptedSession>& session, std::chrono::nanoseconds retold_within) {
   BulkOptions options;
   options.keep_hashes = false;
-  Result<Bulk> bulk = BulkOpener::open(session, options, 0s);
+  return BulkOpener::open(session, options, retold_within);
+}
+
+/// Contents from 1 on, which are new.
+void offer(ScriptedSession& session, std::uint64_t contents) {
+  session.tell([=](ChannelListener& listener) {
+    for (std::uint64_t number = 1; number <= contents; ++number) EXPECT_TRUE(listener.channel_news(offer_of(number)));
+  });
+}
+
+TEST(BulkNewSessions, EndWhatTheDaemonDoesNotTellOfAgain) {
+  const auto session = std::make_shared<ScriptedSession>();
+  Result<Bulk> bulk = open_at(session, 0s);
   ASSERT_TRUE(bulk);
   const ChannelId gone{"alpha", 7, 1}, unanswered{"alpha", 7, 2}, told{"alpha", 7, 3};
-  session->tell([](ChannelListener& listener) {
-    for (std::uint64_t number = 1; number <= 3; ++number) EXPECT_TRUE(listener.channel_news(offer_of(number)));
-  });
+  offer(*session, 3);
   ASSERT_FALSE(bulk->accept(gone, BulkSink::memory()));
   ASSERT_FALSE(bulk->accept(told, BulkSink::memory()));
   session->tell([](ChannelListener& listener) {
@@ -135,13 +144,9 @@ TEST(BulkNewSessions, EndWhatTheDaemonDoesNotTellOfAgain) {
 // A program that takes no events has the daemon's offers wait unread, and a session may be lost before it has told.
 TEST(BulkNewSessions, EndNothingWhileTheDaemonIsNotHeard) {
   const auto session = std::make_shared<ScriptedSession>();
-  BulkOptions options;
-  options.keep_hashes = false;
-  Result<Bulk> bulk = BulkOpener::open(session, options, 10ms);
+  Result<Bulk> bulk = open_at(session, 10ms);
   ASSERT_TRUE(bulk);
-  session->tell([](ChannelListener& listener) {
-    for (std::uint64_t number = 1; number <= 2; ++number) EXPECT_TRUE(listener.channel_news(offer_of(number)));
-  });
+  offer(*session, 2);
   session->set_hears(false);
   session->tell([](ChannelListener& listener) { listener.session_began_anew(); });
   ASSERT_TRUE(session->wait_for_looks(20)) << "nobody asks";

@@ -316,12 +316,17 @@ std::vector<AccessRule> many_rules() {
   return rules;
 }
 
+std::vector<std::string> many_groups() {
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.push_back("group-" + std::to_string(i));
+  return names;
+}
+
 TEST_F(SessionAccess, SetsOfManyNamesAreGoneThroughOverManyTurns) {
   take(many_rules());
   const ConnectionId ann = open({"cert:ann"}, "ann");
   ask(ann, ClientFrame::join, "group-7");
-  std::vector<std::string> names;
-  for (int i = 0; i < 1000; ++i) names.push_back("group-" + std::to_string(i));
+  std::vector<std::string> names = many_groups();
   std::vector<std::uint8_t> frames;
   protocol::write_define(frames, {1, {names.begin(), names.end()}});
   write_typed(frames, 1, 10, spindle::Service::agreed, 1);
@@ -341,8 +346,7 @@ TEST_F(SessionAccess, SetsOfManyNamesAreGoneThroughOverManyTurns) {
 TEST_F(SessionAccess, SetsOfManyNamesThatAreUsedAgainUnderNewRulesAreGoneThroughOverManyTurns) {
   const ConnectionId ann = open({"cert:ann"}, "ann");
   ask(ann, ClientFrame::join, "group-7");
-  std::vector<std::string> names;
-  for (int i = 0; i < 1000; ++i) names.push_back("group-" + std::to_string(i));
+  std::vector<std::string> names = many_groups();
   std::vector<std::uint8_t> frames;
   protocol::write_define(frames, {1, {names.begin(), names.end()}});
   names.back() = "other";
@@ -431,8 +435,7 @@ TEST_F(SessionAccessOfMany, MessagesDoNotWaitForTheReviewOfMembers) {
   next.access.rules = many_rules();
   next.access.rules.back().who = {"cert:bob"};
   node_.reconfigure(now_, next);
-  std::vector<std::string> names;
-  for (int i = 0; i < 1000; ++i) names.push_back("group-" + std::to_string(i));
+  const std::vector<std::string> names = many_groups();
   std::vector<std::uint8_t> frames;
   protocol::write_define(frames, {1, {names.begin(), names.end()}});
   write_typed(frames, 1, 10, spindle::Service::agreed, 1);

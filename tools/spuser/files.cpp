@@ -296,7 +296,8 @@ class Receiver {
     }
     ++received_;
     if (!content.is_late && !content.is_complete) incomplete_.insert(received.channel);
-    if (!is_to_output()) output_.add((is_terminal_ ? spindle::printable(received.path) : received.path) + "\n");
+    if (!is_to_output())
+      output_.add((output_.is_terminal() ? spindle::printable(received.path) : received.path) + "\n");
     output_.flush();
     progress_.say(fmt::format("{}: {}", shown(content.name), summary(content.size, took)));
   }
@@ -335,7 +336,6 @@ class Receiver {
   Conversation& conversation_;
   Output& output_;
   const ReceiveFileOptions& options_;
-  const bool is_terminal_ = ::isatty(STDOUT_FILENO) != 0;
   Progress progress_;
   spindle::Bulk bulk_;
   std::map<spindle::ChannelId, Content> contents_;

@@ -59,7 +59,7 @@ class Prompt {
     conversation_.set_handler(
         [this](spindle::Event&& event) { event.visit([this](const auto& value) { show(value); }); });
     const auto wait = [this](int descriptor) { conversation_.wait_readable(descriptor); };
-    if (::isatty(STDIN_FILENO) != 0 && is_terminal_) {
+    if (::isatty(STDIN_FILENO) != 0 && output_.is_terminal()) {
       editor_.emplace("> ", wait);
     } else {
       input_.emplace(std::vector<std::string>{}, wait);
@@ -159,7 +159,8 @@ class Prompt {
   void show_line(std::string line) {
     const bool is_typed_at = editor_ && editor_->is_reading();
     if (is_typed_at) output_.add("\r\x1b[K");
-    if (is_terminal_) line = spindle::printable(line.substr(0, line.size() - 1), spindle::Backslash::kept) + '\n';
+    if (output_.is_terminal())
+      line = spindle::printable(line.substr(0, line.size() - 1), spindle::Backslash::kept) + '\n';
     output_.add(line);
     if (!is_typed_at) return;
     output_.flush();
@@ -170,7 +171,6 @@ class Prompt {
   Output& output_;
   Members members_;
   const bool independent_flows_;
-  const bool is_terminal_ = ::isatty(STDOUT_FILENO) != 0;
   std::optional<LineEditor> editor_;  // at a terminal
   std::optional<Input> input_;        // otherwise
   bool views_ = true;

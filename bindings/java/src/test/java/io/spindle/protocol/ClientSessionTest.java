@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 final class ClientSessionTest {
@@ -66,8 +67,7 @@ final class ClientSessionTest {
     assertTrue(session.isConnected());
   }
 
-  /** A view of all members. */
-  private static Output view(Name group, Name... members) {
+  private static Output view(Name group, Consumer<Output> rest) {
     Output frame = new Output();
     int head = frame.beginFrame(Frames.VIEW);
     frame.name(group);
@@ -75,16 +75,25 @@ final class ClientSessionTest {
     frame.name(Name.of("beta"));
     frame.u64(1);
     frame.varint(1);
-    frame.u8(1); // somebody has joined
-    frame.u8(0);
-    frame.u64(0);
-    frame.varint(0);
-    frame.varint(0);
-    frame.varint(0);
-    frame.varint(members.length);
-    List.of(members).forEach(frame::name);
+    rest.accept(frame);
     frame.endFrame(head);
     return frame;
+  }
+
+  /** A view of all members. */
+  private static Output view(Name group, Name... members) {
+    return view(
+        group,
+        frame -> {
+          frame.u8(1); // somebody has joined
+          frame.u8(0);
+          frame.u64(0);
+          frame.varint(0);
+          frame.varint(0);
+          frame.varint(0);
+          frame.varint(members.length);
+          List.of(members).forEach(frame::name);
+        });
   }
 
   /** It was in both groups, and has come to another daemon, where it has asked to join them. */
@@ -136,23 +145,18 @@ final class ClientSessionTest {
 
   /** The last view of the group, where its client was FORMER. */
   private static Output farewell(Name group) {
-    Output frame = new Output();
-    int head = frame.beginFrame(Frames.VIEW);
-    frame.name(group);
-    frame.varint(1);
-    frame.name(Name.of("beta"));
-    frame.u64(1);
-    frame.varint(1);
-    frame.u8(2); // somebody has left
-    frame.u8(3);
-    frame.u64(0);
-    frame.varint(0);
-    frame.varint(1);
-    frame.name(FORMER);
-    frame.varint(0);
-    frame.varint(0);
-    frame.endFrame(head);
-    return frame;
+    return view(
+        group,
+        frame -> {
+          frame.u8(2); // somebody has left
+          frame.u8(3);
+          frame.u64(0);
+          frame.varint(0);
+          frame.varint(1);
+          frame.name(FORMER);
+          frame.varint(0);
+          frame.varint(0);
+        });
   }
 
   private static Output reply(int request, Code code) {
@@ -187,6 +191,19 @@ final class ClientSessionTest {
     }
   }
 
+  private void join(boolean synchronous) {
+    assertNull(session.writer().join(NEWS, synchronous));
+  }
+
+  /** The join has its answer. */
+  private void joinAndLeave() {
+    session.start(now);
+    connect(FORMER);
+    join(false);
+    hear(reply(1, null));
+    assertNull(session.leave(NEWS));
+  }
+
   @Test
   void aLeaveBehindARefusedJoinHasNoLastView() {
     leaveBehindARefusedJoin(true);
@@ -199,16 +216,12 @@ final class ClientSessionTest {
   }
 
   private void leaveBehindARefusedJoin(boolean isAnsweredBefore) {
-    session.start(now);
-    connect(FORMER);
-    assertNull(session.writer().join(NEWS, false));
-    hear(reply(1, null));
-    assertNull(session.leave(NEWS));
+    joinAndLeave();
     if (isAnsweredBefore) {
       hear(reply(2, null));
     }
     hear(refusedJoin(NEWS));
-    assertNull(session.writer().join(NEWS, true));
+    join(true);
     assertNull(session.leave(NEWS));
     if (!isAnsweredBefore) {
       hear(reply(2, Code.NOT_A_MEMBER));
@@ -216,10 +229,6 @@ final class ClientSessionTest {
     assertTrue(session.writer().isLeaving(NEWS), "the second time");
     hear(reply(3, null), reply(4, null), view(NEWS, FORMER), farewell(NEWS));
     assertFalse(session.writer().isLeaving(NEWS));
-  }
-
-  private void join(boolean synchronous) {
-    assertNull(session.writer().join(NEWS, synchronous));
   }
 
   private boolean isJoinedAgain() {
@@ -235,11 +244,7 @@ final class ClientSessionTest {
   /** Its turn in the order comes behind the answers to what was asked behind it. */
   @Test
   void aJoinBehindARefusedOneStands() {
-    session.start(now);
-    connect(FORMER);
-    join(false);
-    hear(reply(1, null));
-    assertNull(session.leave(NEWS));
+    joinAndLeave();
     join(true);
     hear(reply(2, null), reply(3, null), refusedJoin(NEWS));
     assertTrue(isJoinedAgain());
@@ -250,11 +255,7 @@ final class ClientSessionTest {
   /** The answers come behind that. */
   @Test
   void aJoinBehindARefusedOneStandsWhereItsAnswerIsToCome() {
-    session.start(now);
-    connect(FORMER);
-    join(false);
-    hear(reply(1, null));
-    assertNull(session.leave(NEWS));
+    joinAndLeave();
     join(true);
     hear(refusedJoin(NEWS), reply(2, Code.NOT_A_MEMBER), reply(3, null));
     assertTrue(isJoinedAgain());

@@ -152,6 +152,10 @@ final class ReceivedPlaceTest {
     return bytes;
   }
 
+  private ReceivedDirectory directoryStore() {
+    return new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+  }
+
   private static void writeBlock(ReceivedDirectory store, ContentLayout layout, byte[] from, int block)
       throws StoreException {
     int start = (int) layout.startOf(block);
@@ -174,7 +178,7 @@ final class ReceivedPlaceTest {
   void aDirectoryWhoseFilesAreMadeInVainIsSavedAndGoesOn() throws Exception {
     byte[] bytes = directory(30_000, 50_000);
     ContentLayout layout = new ContentLayout(BLOCK, T, bytes.length);
-    ReceivedDirectory store = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    ReceivedDirectory store = directoryStore();
     store.open(layout, null);
     writeBlock(store, layout, bytes, 1);
     writeBlock(store, layout, bytes, 3);
@@ -197,11 +201,11 @@ final class ReceivedPlaceTest {
   void whoWasNotLetInDiscardsNothing() throws Exception {
     byte[] bytes = directory(30_000, 50_000);
     ContentLayout layout = new ContentLayout(BLOCK, T, bytes.length);
-    ReceivedDirectory first = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    ReceivedDirectory first = directoryStore();
     first.open(layout, null);
     writeBlock(first, layout, bytes, 0);
     first.save(stateOf(layout, 0));
-    ReceivedDirectory second = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    ReceivedDirectory second = directoryStore();
     StoreException why = assertThrows(StoreException.class, () -> second.open(layout, null));
     assertEquals(Code.FILE_EXISTS, why.code());
     second.discard();
@@ -218,19 +222,16 @@ final class ReceivedPlaceTest {
     byte[] after = directory(50_000, 30_000);
     assertEquals(before.length, after.length);
     ContentLayout layout = new ContentLayout(BLOCK, T, before.length);
-    ReceivedDirectory first = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    ReceivedDirectory first = directoryStore();
     first.open(layout, null);
-    BlockSet written = new BlockSet();
-    BlockIndex index = new BlockIndex();
-    for (int block = 0; block + 1 < layout.blocks(); block++) {
+    int[] written = IntStream.range(0, layout.blocks() - 1).toArray();
+    for (int block : written) {
       writeBlock(first, layout, before, block);
-      written.add(block);
-      index.set(block, new byte[32]);
     }
-    first.save(new ResumeState(layout, null, written, index));
+    first.save(stateOf(layout, written));
     first.close();
-    ReceivedDirectory second = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
-    assertEquals(written.count(), second.open(layout, null).written().count());
+    ReceivedDirectory second = directoryStore();
+    assertEquals(written.length, second.open(layout, null).written().count());
     StoreException why = assertThrows(StoreException.class, () -> writeBlock(second, layout, after, 0));
     assertTrue(why.beginsAnew());
     for (int block = 0; block < layout.blocks(); block++) {
@@ -251,7 +252,7 @@ final class ReceivedPlaceTest {
     byte[] before = directory(30_000, 50_000);
     byte[] after = directory(50_000, 30_000);
     ContentLayout layout = new ContentLayout(BLOCK, T, before.length);
-    ReceivedDirectory store = new ReceivedDirectory(new ReceivedPlace(folder, "got", false));
+    ReceivedDirectory store = directoryStore();
     store.open(layout, null);
     int[] all = IntStream.range(0, layout.blocks()).toArray();
     for (int block : all) {
