@@ -47,6 +47,11 @@ bool Connection::is_open() const noexcept {
   return impl != nullptr && impl->is_open();
 }
 
+std::chrono::nanoseconds Connection::send_timeout() const noexcept {
+  const Impl* impl = usable();
+  return impl == nullptr ? std::chrono::nanoseconds::max() : impl->send_timeout();
+}
+
 std::error_code Connection::join(std::string_view group, JoinOptions options) {
   Impl* impl = usable();
   return impl == nullptr ? Errc::not_connected : impl->join(group, options);

@@ -169,6 +169,39 @@ TEST_F(ClientAsio, OperatorsOfAwaitablesCancel) {
 
 #endif
 
+TEST_F(ClientAsio, SendingWaitsNoLongerThanTheConnectionSays) {
+  AsioConnection connection = connect({.send_timeout = 1ms, .send_buffer_bytes = 10'000});
+  fill(connection.connection());
+  std::error_code sent;
+  connection.async_multicast(Service::fifo, "g", "x", {}, [&](std::error_code error) { sent = error; });
+  context_.run_for(30s);
+  EXPECT_EQ(sent, Errc::timed_out);
+}
+
+TEST_F(ClientAsio, AllWaitsForRoomHaveOneTime) {
+  AsioConnection connection = connect({.independent_flows = true});
+  Connection& sender = connection.connection();
+  const std::string payload(1000, 'x');
+  std::size_t sent = 0;
+  while (!sender.try_multicast(Service::fifo, "g", payload)) ++sent;
+  daemon_.read_messages(sent);
+  std::optional<std::error_code> end;
+  connection.async_multicast(Service::fifo, "g", "late", {.timeout = 50ms},
+                             [&](std::error_code error) { end = error; });
+  run_what_is_ready();
+  // Whenever there is room somebody else takes it before the operation does.
+  Bytes room;
+  protocol::write_admitted(room, {0, static_cast<std::uint32_t>(protocol::flow_bytes(payload.size()))});
+  for (int round = 0; round < 50'000 && !end; ++round) {
+    daemon_.write(room);
+    ASSERT_FALSE(sender.multicast(Service::fifo, "g", payload, {.timeout = 1h}));
+    daemon_.read_messages(1);
+    context_.run_one();
+    context_.restart();
+  }
+  EXPECT_EQ(end, std::error_code(Errc::timed_out));
+}
+
 TEST_F(ClientAsio, SendingIsCancelledAndHasSentNothing) {
   AsioConnection connection = connect({.send_buffer_bytes = 10'000});
   const std::size_t sent = fill(connection.connection());

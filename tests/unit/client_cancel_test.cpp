@@ -314,6 +314,8 @@ TEST_F(ClientCancel, AClosedConnectionSaysSo) {
   std::error_code error;
   const std::stop_token stop = source_.get_token();
   EXPECT_EQ(connection.multicast(Service::fifo, "g", "x", {}, stop), Errc::not_connected);
+  EXPECT_EQ(multicast_future(connection, Service::fifo, "g", "x", {}, stop).get(), Errc::not_connected);
+  EXPECT_EQ(connection.send_timeout(), std::chrono::nanoseconds::max());
   EXPECT_EQ(connection.join("news", 1h, {}, stop).error(), Errc::not_connected);
   EXPECT_FALSE(connection.receive(stop));
   EXPECT_FALSE(connection.receive(1h, error, stop));

@@ -53,5 +53,14 @@ TEST(ClientFuture, OfMessagesThatWaitForRoom) {
   EXPECT_EQ(multicast_future(connection, Service::fifo, "g", "x").get(), Errc::not_connected);
 }
 
+TEST(ClientFuture, OfAMessageIsBoundedByTheConnectionsSendTimeout) {
+  FakeDaemon daemon;
+  Connection connection = daemon.connect({.send_timeout = 1ms, .disconnect_timeout = 1ms, .send_buffer_bytes = 10'000});
+  test::fill(connection);
+  std::future<std::error_code> sent = multicast_future(connection, Service::fifo, "g", "x");
+  ASSERT_EQ(sent.wait_for(30s), std::future_status::ready);
+  EXPECT_EQ(sent.get(), Errc::timed_out);
+}
+
 }  // namespace
 }  // namespace spindle

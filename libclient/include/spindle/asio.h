@@ -125,8 +125,7 @@ class AsioConnection {
         token, std::move(group), std::move(payload), timeout, options);
   }
 
-  /// Completes when the message is on its way, as Connection::multicast() returns. Its timeout bounds each wait for
-  /// room. Signature: void(std::error_code).
+  /// Completes when the message is on its way, as Connection::multicast() returns. Signature: void(std::error_code).
   template <typename Token>
   auto async_multicast(Service service, std::vector<std::string> groups, std::string payload, SendOptions options,
                        Token&& token) {
@@ -173,6 +172,7 @@ class AsioConnection {
     SendOptions options;  // without headers
     detail::KeptHeaders headers;
     bool has_begun = false;
+    std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;  // from the first wait for room on
 
     template <typename Operation>
     void operator()(Operation& operation, std::error_code error = {}) {
@@ -186,9 +186,10 @@ class AsioConnection {
       if (!error) error = at->connection.try_multicast(service, views, payload, options);
       options.headers = {};
       if (error != Errc::would_block) return operation.complete(asio_error(error));
-      const std::chrono::nanoseconds timeout = options.timeout.value_or(std::chrono::nanoseconds::max());
+      if (!deadline) deadline = detail::deadline_after(options.timeout.value_or(at->connection.send_timeout()));
+      const std::chrono::nanoseconds left = detail::time_left(*deadline);
       const std::stop_token stop = stop_of(operation);
-      at->connection.when_writable(views, timeout, end_of(at->readable.get_executor(), std::move(operation)), stop);
+      at->connection.when_writable(views, left, end_of(at->readable.get_executor(), std::move(operation)), stop);
     }
   };
 

@@ -130,6 +130,8 @@ class SPINDLE_EXPORT Connection {
   [[nodiscard]] std::string_view private_name() const noexcept;
   /// Whether requests can be made: neither side has ended the connection.
   [[nodiscard]] bool is_open() const noexcept;
+  /// ConnectOptions::send_timeout of this connection; the longest there is for a closed one.
+  [[nodiscard]] std::chrono::nanoseconds send_timeout() const noexcept;
 
   /// Asks the daemon to make this client a member of `group` (1 to 255 bytes, not starting with '#'), or no longer.
   /// Queues the request, waiting for room as multicast() does; the GroupView that follows shows it done, RequestFailed

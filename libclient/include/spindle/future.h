@@ -32,17 +32,6 @@ struct WaitingMessage {
   std::promise<std::error_code> sent;
 };
 
-inline std::chrono::steady_clock::time_point deadline_after(std::chrono::nanoseconds timeout) {
-  constexpr auto kNever = std::chrono::steady_clock::time_point::max();
-  const auto now = std::chrono::steady_clock::now();
-  return timeout > kNever - now ? kNever : now + timeout;
-}
-
-inline std::chrono::nanoseconds time_left(std::chrono::steady_clock::time_point deadline) {
-  return deadline == std::chrono::steady_clock::time_point::max() ? std::chrono::nanoseconds::max()
-                                                                  : deadline - std::chrono::steady_clock::now();
-}
-
 inline void send_when_writable(const std::shared_ptr<WaitingMessage>& message) {
   const std::vector<std::string_view> groups(message->groups.begin(), message->groups.end());
   const auto send = [message](std::error_code error) {
@@ -88,9 +77,8 @@ inline std::future<Answers> request_future(Connection& connection, const Groups&
   return answered->get_future();
 }
 
-/// As Connection::multicast(), within SendOptions::timeout, or for ever where that is not said. What cannot be sent at
-/// once is copied. Messages whose futures are not ready may be overtaken by others. The connection stays where it is
-/// until the future is ready.
+/// As Connection::multicast(). What cannot be sent at once is copied. Messages whose futures are not ready may be
+/// overtaken by others. The connection stays where it is until the future is ready.
 inline std::future<std::error_code> multicast_future(Connection& connection, Service service, const Groups& groups,
                                                      const Payload& payload, SendOptions options = {},
                                                      std::stop_token stop = {}) {
@@ -111,7 +99,7 @@ inline std::future<std::error_code> multicast_future(Connection& connection, Ser
   message->options = options;
   message->options.headers = {};
   message->headers = detail::KeptHeaders(options.headers);
-  message->deadline = detail::deadline_after(options.timeout.value_or(std::chrono::nanoseconds::max()));
+  message->deadline = detail::deadline_after(options.timeout.value_or(connection.send_timeout()));
   message->stop = std::move(stop);
   detail::send_when_writable(message);
   return sent;

@@ -116,4 +116,18 @@ struct SendOptions {
   Headers headers{};  ///< that go with the message
 };
 
+namespace detail {
+/// The end of a call that begins now, waits several times and takes `timeout` in all.
+inline std::chrono::steady_clock::time_point deadline_after(std::chrono::nanoseconds timeout) {
+  constexpr auto kNever = std::chrono::steady_clock::time_point::max();
+  const auto now = std::chrono::steady_clock::now();
+  return timeout > kNever - now ? kNever : now + timeout;
+}
+
+inline std::chrono::nanoseconds time_left(std::chrono::steady_clock::time_point deadline) {
+  return deadline == std::chrono::steady_clock::time_point::max() ? std::chrono::nanoseconds::max()
+                                                                  : deadline - std::chrono::steady_clock::now();
+}
+}  // namespace detail
+
 }  // namespace spindle
