@@ -18,6 +18,7 @@ from ._events import (Answers, BulkComplete, BulkEnded, BulkEndedCause, BulkGone
                       FlowReady, FlowState, FlushRequest, Gap, GroupView, GroupViewId, NotTaken, OtherEvent,
                       QueueWarning, Reconnected, Request, RequestFailed, Service, SlowPolicy, Transitional, ViewCause,
                       ViewForm)
+from ._membership import Membership, MembershipOutcome
 from ._options import BulkOptions
 
 __version__ = _engine.version
@@ -30,7 +31,7 @@ __all__ = [
     "BulkStalled", "ChannelId", "Code", "Connecting", "Connection", "ContentKind", "Disconnected", "Error",
     "Feed", "FeedClosed", "FeedClosedWhy", "FeedFlow", "FeedGap", "FeedGapCause", "FeedLimit", "FeedOpened",
     "FeedPacket", "FeedWritable", "FlowReady", "FlowState", "FlushRequest", "Gap", "Group", "GroupView", "GroupViewId",
-    "Message", "NotConnected", "NotTaken", "NotTakenError", "OtherEvent", "QueueWarning", "Reconnected", "Request",
-    "RequestFailed", "Service", "SlowPolicy", "TimedOut", "Transitional", "ViewCause", "ViewForm", "WouldBlock",
-    "connect",
+    "Membership", "MembershipOutcome", "Message", "NotConnected", "NotTaken", "NotTakenError", "OtherEvent",
+    "QueueWarning", "Reconnected", "Request", "RequestFailed", "Service", "SlowPolicy", "TimedOut", "Transitional",
+    "ViewCause", "ViewForm", "WouldBlock", "connect",
 ]
