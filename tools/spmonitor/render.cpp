@@ -229,6 +229,7 @@ std::string render(const proto::GroupsReply& groups) {
 std::string render(const proto::SessionsReply& sessions) {
   Table table({{"client"},
                {"peer"},
+               {"identity"},
                {"state"},
                {"open", kRight},
                {"groups", kRight},
@@ -240,7 +241,8 @@ std::string render(const proto::SessionsReply& sessions) {
                {"waiting"},
                {"slow"}});
   for (const proto::Session& session : sessions.sessions()) {
-    table.add({session.name().empty() ? "-" : session.name(), session.peer(), session.state(),
+    table.add({session.name().empty() ? "-" : session.name(), session.peer(),
+               session.identity().empty() ? "-" : session.identity(), session.state(),
                show_seconds(session.open_seconds()), number(session.groups()), number(session.messages_in()),
                number(session.messages_out()), bytes(session.bytes_in()), bytes(session.bytes_out()),
                bytes(session.queued_bytes()), yes(session.waiting()), yes(session.slow())});
