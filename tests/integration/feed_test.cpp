@@ -63,7 +63,7 @@ TEST(FeedsFromAShell, SayFiguresOnceASecond) {
 TEST(FeedsFromAShell, SayWhatIsRefused) {
   Daemon daemon({});
   const Finished source = run(SPUSER_PATH, spuser_options(daemon, {"feed", "#ann#x", "--size", "1", "--count", "1"}));
-  EXPECT_EQ(source.code, 4);
+  EXPECT_EQ(source.code, 2);
   EXPECT_THAT(source.error, HasSubstr("cannot open a feed to #ann#x"));
   const Finished too_large = run(SPUSER_PATH, spuser_options(daemon, {"feed", "news", "--size", "65537"}));
   EXPECT_EQ(too_large.code, 2);

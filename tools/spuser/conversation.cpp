@@ -29,7 +29,7 @@ Conversation::Conversation(Signals& signals, Output& output, const spindle::Conn
   if (!connected) {
     const std::string where = options.address.empty() ? "" : " to " + options.address;
     const auto code = static_cast<spindle::Errc>(connected.error().value());
-    throw Exit{kExitConnection,
+    throw Exit{exit_code_of(connected.error(), kExitConnection),
                fmt::format("cannot connect{}: {} ({})", where, connected.text(), spindle::to_string(code))};
   }
   connection_ = *std::move(connected);
@@ -112,7 +112,7 @@ void Conversation::check(std::error_code error) {
     while (std::optional<spindle::Event> event = connection_.receive()) handle(std::move(*event));
   }
   const bool connection = error == spindle::Errc::not_connected;
-  throw Exit{connection ? kExitConnection : kExitInputOutput, error.message()};
+  throw Exit{connection ? kExitConnection : exit_code_of(error, kExitInputOutput), error.message()};
 }
 
 void Conversation::finish() {

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 /// refused.
 class Conversation {
  public:
-  /// Throws Exit where the daemon cannot be reached.
+  /// Throws Exit where there is no connection.
   Conversation(Signals& signals, Output& output, const spindle::ConnectOptions& options);
   ~Conversation();
   Conversation(const Conversation&) = delete;

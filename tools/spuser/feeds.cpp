@@ -90,8 +90,8 @@ class Source {
     if (options_.drops_oldest) how.when_full = spindle::WhenFull::drop_oldest;
     spindle::Result<spindle::Feed> opened = conversation_.connection().open_feed(options_.group, how);
     if (!opened) {
-      const auto code = static_cast<spindle::Errc>(opened.error().value());
-      throw Exit{code == spindle::Errc::not_connected ? kExitConnection : kExitRefused,
+      const bool is_lost = opened.error() == spindle::Errc::not_connected;
+      throw Exit{is_lost ? kExitConnection : exit_code_of(opened.error(), kExitRefused),
                  fmt::format("cannot open a feed to {}: {}", options_.group, opened.text())};
     }
     feed_ = *std::move(opened);

@@ -145,6 +145,7 @@ class Sender {
     if (error == spindle::Errc::bad_content_name || error == spindle::Errc::limit_exceeded) {
       return {kExitInputOutput, "cannot send " + text};
     }
+    if (error == spindle::Errc::bad_group_name) return {kExitBadCommandLine, "cannot send: " + text};
     std::string advice;
     if (error == spindle::Errc::too_many_channels) advice = "; wait until one of your others has ended";
     if (error == spindle::Errc::timed_out) advice = "; the daemon may not know of bulk channels yet";

@@ -27,11 +27,13 @@ constexpr const char* kFooter =
     "SIGINT and SIGTERM end it, a second one at once.\n\n"
     "Exit codes:\n"
     "  0    done; of subscribe, listen and receive-file also: interrupted, or nobody reads its output any more\n"
-    "  1    the daemon cannot be reached, or the connection was lost; standard error says why\n"
-    "  2    the command line is not valid\n"
+    "  1    there is no connection: the daemon cannot be reached or refuses this client, or the connection was lost; "
+    "standard error says why\n"
+    "  2    the command line is not valid, or names an address, a client or groups that cannot be\n"
     "  3    something cannot be read or written, or is too large for a message; of send-file also: a member failed to "
-    "receive it, or went before it had it and did not come back\n"
-    "  4    the daemon refused a join, an offer or a feed\n"
+    "receive it, or went before it had it and did not come back; of receive-file with --count or to standard output "
+    "also: something could not be received\n"
+    "  4    the daemon refused a join, an offer or a feed, or the channel ended before all had it\n"
     "  130  interrupted (143: terminated) before it was done\n";
 
 struct CommandLine {
