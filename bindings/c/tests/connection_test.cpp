@@ -496,6 +496,25 @@ TEST_F(CConnections, HaveADescriptorThatTellsOfEvents) {
   EXPECT_EQ(::poll(&descriptor, 1, 0), 0);
 }
 
+// As docs/c.md shows it.
+TEST_F(CConnections, ALoopOnTheDescriptorEndsBehindTheLastEvent) {
+  ASSERT_EQ(connect(), 0);
+  daemon_.write(message_frame("one"));
+  daemon_.hang_up();
+  pollfd source{spindle_descriptor(connection_), POLLIN, 0};
+  spindle_event* events[64];
+  std::size_t count = 0, seen = 0;
+  spindle_code code = 0;
+  while (code != SPINDLE_ERROR_NOT_CONNECTED && ::poll(&source, 1, -1) >= 0) {
+    while ((code = spindle_next(connection_, events, 64, &count, 0)) == 0) {
+      for (std::size_t i = 0; i < count; ++i) spindle_event_free(events[i]);
+      seen += count;
+    }
+  }
+  EXPECT_EQ(seen, 2u) << "the message, and that it is over";
+  EXPECT_EQ(::poll(&source, 1, 0), 0);
+}
+
 TEST_F(CConnections, LeaveEventsToWhoHasThem) {
   ASSERT_EQ(connect(), 0);
   daemon_.write(message_frame("one"));

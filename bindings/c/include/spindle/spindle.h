@@ -333,8 +333,8 @@ SPINDLE_C_API spindle_code spindle_send_options_add_header(spindle_send_options*
                                                            spindle_bytes value);
 /* Takes all headers away. */
 SPINDLE_C_API spindle_code spindle_send_options_clear_headers(spindle_send_options* options);
-/* Sending with these options ends with CANCELLED when the token is cancelled, and has sent nothing then. Null takes it
-   away. The token may be freed. Default: none. */
+/* Sending with these options ends with CANCELLED when the token is cancelled, and has sent nothing then. A request
+   (spindle_request()) may have been sent. Null takes it away. The token may be freed. Default: none. */
 SPINDLE_C_API spindle_code spindle_send_options_set_cancel_token(spindle_send_options* options,
                                                                  const spindle_cancel_token* token);
 
@@ -432,8 +432,8 @@ SPINDLE_C_API spindle_code spindle_next(spindle_connection* connection, spindle_
 SPINDLE_C_API spindle_code spindle_next_cancellable(spindle_connection* connection, spindle_event** events, size_t room,
                                                     size_t* count, int64_t timeout_ns,
                                                     const spindle_cancel_token* token);
-/* A descriptor that polls as readable for as long as events wait. It belongs to the connection: do not read, write or
-   close it. -1 if there is none. */
+/* A descriptor that polls as readable for as long as events wait, and not once SPINDLE_EVENT_DISCONNECTED was given. It
+   belongs to the connection: do not read, write or close it. -1 if there is none. */
 SPINDLE_C_API int spindle_descriptor(spindle_connection* connection);
 
 /* What is kept for long is better copied out of a message, which shares 256 KiB or more with its neighbours. */
