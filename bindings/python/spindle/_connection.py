@@ -733,10 +733,12 @@ def connect(*addresses: str, **options: Any) -> Connecting:
     are where nothing is said:
 
     name=""                  of the client, 1 to 64 printable characters; empty: the daemon chooses
-    tls_bundle=""            for "tls:", a file with the CA certificates, and this client's certificate and key
+    tls_bundle=""            for "tls:", a file with the CA certificates, and this client's certificate and key;
+                             "": what SPINDLE_TLS_BUNDLE says
     tls_revocation_lists=""  a file with lists of revoked certificates; "": what SPINDLE_REVOCATION_LISTS says, or none
     ssl=None                 an SSLContext that is used instead of these two
-    token=""                 by which the client proves who it is
+    token=""                 by which the client proves who it is, by "tls:" and to unix sockets only; "": what
+                             SPINDLE_TOKEN holds, or none
     connect_timeout=5.0      bounds connecting, in seconds, as all times
     reconnect_timeout=60.0   for how long a lost connection is tried to be had again; 0: its loss is the end
     resume=True              whether the daemon is asked to keep the session then
