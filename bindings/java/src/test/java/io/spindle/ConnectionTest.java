@@ -263,12 +263,16 @@ final class ConnectionTest {
       get(behind);
 
       CompletableFuture<Void> cancelled = ann.multicastAsync(Service.AGREED, "den", new byte[1]);
+      assertFalse(ann.tryMulticast(Service.AGREED, "news", new byte[1]));
+      final CompletableFuture<Void> writable = ann.writable(Destinations.of("news"), PATIENCE);
+      assertFalse(writable.isDone(), "it is not worth trying");
       behind = ann.multicastAsync(Service.AGREED, "news", new byte[1]);
       Thread waiting = new Thread(() -> ann.multicast(Service.AGREED, "news", new byte[1]));
       waiting.start();
       assertFalse(behind.isDone());
       cancelled.cancel(false);
       get(behind);
+      get(writable);
       waiting.join(PATIENCE.toMillis());
       assertFalse(waiting.isAlive());
     }
