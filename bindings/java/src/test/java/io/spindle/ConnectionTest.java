@@ -454,6 +454,39 @@ final class ConnectionTest {
     ann.close();
   }
 
+  /** By a mistake, or because what the program has for exceptions that nobody has caught throws one. */
+  @Test
+  void whatWaitsEndsWhereTheConnectionsThreadDies() throws Exception {
+    ConnectOptions options =
+        daemon
+            .options("ann")
+            .withThreadFactory(
+                work -> {
+                  Thread thread = new Thread(work);
+                  thread.setDaemon(true);
+                  thread.setUncaughtExceptionHandler(
+                      (where, failure) -> {
+                        throw new IllegalStateException("on purpose");
+                      });
+                  return thread;
+                })
+            .withExecutor(
+                work -> {
+                  throw new RejectedExecutionException("on purpose");
+                });
+    Connection ann = Spindle.connect(options);
+    daemon.signal("STOP");
+    CompletableFuture<Answers> asked = ann.request("nobody", new byte[0], null);
+    CompletableFuture<Feed> opened = ann.openFeed("den");
+    CompletableFuture<GroupView> joined = ann.join("den");
+    ann.onEvent(event -> {});
+    assertEquals(Code.INTERNAL_ERROR, codeOf(asked));
+    assertEquals(Code.INTERNAL_ERROR, codeOf(opened));
+    assertEquals(Code.INTERNAL_ERROR, codeOf(joined));
+    assertEquals(Code.INTERNAL_ERROR, assertInstanceOf(Disconnected.class, ann.receive(PATIENCE)).code());
+    ann.close();
+  }
+
   @Test
   void whatDependsOnAFutureMayNotWait() throws Exception {
     try (Connection ann = daemon.connect("ann");
