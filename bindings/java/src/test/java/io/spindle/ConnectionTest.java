@@ -488,6 +488,55 @@ final class ConnectionTest {
   }
 
   @Test
+  void connectingMayTakeAsLongAsItDoes() {
+    for (Duration timeout : new Duration[] {null, Duration.ofSeconds(Long.MAX_VALUE)}) {
+      try (Connection ann = Spindle.connect(daemon.options("ann").withConnectTimeout(timeout))) {
+        assertEquals(Name.of("#ann#a"), ann.privateName(), "it is not connected yet");
+      }
+    }
+  }
+
+  /** The first so many threads of a connection with bulk channels can be had, and one not. */
+  @Test
+  void whereThereAreNoMoreThreadsNothingIsLeft() throws Exception {
+    for (int count = 0; count < 4; count++) {
+      List<Thread> made = new ArrayList<>();
+      int[] left = {count};
+      ConnectOptions options =
+          daemon
+              .options("ann")
+              .withBulk()
+              .withThreadFactory(
+                  work -> {
+                    Thread thread =
+                        new Thread(work) {
+                          @Override
+                          public void start() {
+                            if (left[0]-- == 0) {
+                              throw new OutOfMemoryError("unable to create native thread");
+                            }
+                            super.start();
+                          }
+                        };
+                    synchronized (made) {
+                      made.add(thread);
+                    }
+                    return thread;
+                  });
+      assertThrows(OutOfMemoryError.class, () -> Spindle.connect(options));
+      List<Thread> all;
+      synchronized (made) {
+        all = List.copyOf(made);
+      }
+      for (Thread each : all) {
+        each.join(TestDaemon.PATIENCE_S * 1000);
+        assertFalse(each.isAlive(), "with " + count);
+      }
+    }
+    daemon.connect("ann").close();
+  }
+
+  @Test
   void whatDependsOnAFutureMayNotWait() throws Exception {
     try (Connection ann = daemon.connect("ann");
         Connection bob = daemon.connect("bob")) {
