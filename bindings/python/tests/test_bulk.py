@@ -12,12 +12,13 @@ import threading
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 from support import PATIENCE_S, DaemonMixin, WithDaemon
 
 import spindle
 import support
-from spindle import BulkSink, BulkSource, _engine, sync
+from spindle import BulkSink, BulkSource, _engine, _second, sync
 
 BLOCK = 8 << 20
 
@@ -264,6 +265,20 @@ class Channels(WithChannels):
         self.assertEqual(4 * BLOCK, sum(map(len, blocks)))
 
 
+class FewThreads:
+    """`threading`, of which one more thread is not to be had, and then as many as one likes."""
+
+    def __init__(self):
+        self.refused = 0
+
+    def Thread(self, *arguments, **options):  # noqa: N802
+        thread = threading.Thread(*arguments, **options)
+        if not self.refused:
+            self.refused += 1
+            thread.start = mock.Mock(side_effect=RuntimeError("can't start new thread"))
+        return thread
+
+
 class Sync(DaemonMixin, unittest.TestCase):
     def test_carries_content(self):
         content = os.urandom(BLOCK + 5)
@@ -283,6 +298,21 @@ class Sync(DaemonMixin, unittest.TestCase):
             self.assertEqual((member.private_name,), event.done)
             with self.assertRaises(spindle.Error):
                 source.bulk.offer("", BulkSource.bytes(b""))
+
+    def test_a_second_connection_that_no_thread_can_make_is_tried_again(self):
+        """Whoever moves the bytes is not harmed."""
+        threads = FewThreads()
+        with sync.connect(self.address, name="source", bulk=True) as source, \
+                sync.connect(self.address, name="member", bulk=True) as member, \
+                mock.patch.object(_second, "threading", threads):
+            member.join("den", timeout=PATIENCE_S)
+            source.bulk.offer("den", BulkSource.bytes(b"it"))
+            while not isinstance(event := member.receive(timeout=PATIENCE_S), spindle.BulkOffered):
+                pass
+            member.bulk.accept(event.channel, BulkSink.memory())
+            while not isinstance(event, spindle.BulkReceived):
+                event = member.receive(timeout=PATIENCE_S)
+            self.assertEqual((1, b"it"), (threads.refused, event.content))
 
 
 def frame(kind, *parts):
