@@ -655,29 +655,16 @@ class Connection:
         if server is not None:
             self._dial(server)
             return
-        is_blocked = self._write()
-        if session.has_outcomes:
-            return
-        dialling = self._dialling
-        ends = [each for each in (until, _patience.until(session.deadline()), dialling.until if dialling else None)
-                if each is not None]
-        left = _patience.left_at_once(min(ends)) if ends else None
-        poll = select.poll()
-        poll.register(self._wake_in, select.POLLIN)
-        if self._channels is not None:
-            poll.register(session.bulk_descriptor, select.POLLIN)
-        stream = self._stream
-        wanted = (select.POLLIN if session.takes_bytes else 0) | (select.POLLOUT if is_blocked else 0)
-        if stream is not None and wanted:
-            poll.register(stream, wanted)
-            if isinstance(stream, ssl.SSLSocket) and wanted & select.POLLIN and stream.pending():
-                left = 0
+        # Before the last look at what is to be written: who sends from here on has this thread woken.
         session.set_polled(True)
-        self._lock.release()
         try:
-            ready = dict(poll.poll(None if left is None else left * 1000 + (left > 0)))
+            is_blocked = self._write()
+            if session.has_outcomes:
+                return
+            stream, dialling = self._stream, self._dialling
+            wanted = (select.POLLIN if session.takes_bytes else 0) | (select.POLLOUT if is_blocked else 0)
+            ready = self._sleep(until, wanted)
         finally:
-            self._lock.acquire()
             session.set_polled(False)
         if self._wake_in.fileno() in ready:
             self._wake_in.recv(4096)
@@ -694,6 +681,27 @@ class Connection:
         session.handle_time()
         if session.take_hang_up():
             self._hang_up()
+
+    def _sleep(self, until: Optional[float], wanted: int) -> dict[int, int]:
+        """Waits without the lock: for the socket, which is `wanted` to be ready, a wake-up, or the end of patience. What
+        is ready."""
+        session, stream, dialling = self._session, self._stream, self._dialling
+        ends = [each for each in (until, _patience.until(session.deadline()), dialling.until if dialling else None)
+                if each is not None]
+        left = _patience.left_at_once(min(ends)) if ends else None
+        poll = select.poll()
+        poll.register(self._wake_in, select.POLLIN)
+        if self._channels is not None:
+            poll.register(session.bulk_descriptor, select.POLLIN)
+        if stream is not None and wanted:
+            poll.register(stream, wanted)
+            if isinstance(stream, ssl.SSLSocket) and wanted & select.POLLIN and stream.pending():
+                left = 0
+        self._lock.release()
+        try:
+            return dict(poll.poll(None if left is None else left * 1000 + (left > 0)))
+        finally:
+            self._lock.acquire()
 
     def _read(self, stream: socket.socket) -> None:
         try:

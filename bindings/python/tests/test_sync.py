@@ -1,4 +1,6 @@
 """spindle.sync, as far as it is not as the rest: threads, and what happens while nobody waits."""
+import select
+import signal
 import socket
 import sys
 import sysconfig
@@ -121,6 +123,47 @@ class Sync(DaemonMixin, unittest.TestCase):
                 group.multicast(Service.FIFO, b"%d" % number)
             self.assertEqual([b"%d" % number for number in range(count)],
                              [each.payload for each in self.messages(bob, count)])
+
+    def test_what_gathers_as_a_thread_is_about_to_sleep_is_written(self):
+        """It has written all there was, and whoever looks after what gathers is that thread itself."""
+        with mock.patch.object(sync.Connection, "_stand_in", lambda self: None):
+            ann = self.connect("ann", keepalive=0)
+        session = ann._session
+        while session.multicast_gathering("nobody", b"", Service.FIFO, 0, False, 0, None) == sync.WRITE:
+            pass
+        session.watch()  # somebody looks after what gathers
+        ann.confirm(PATIENCE_S)
+        self.daemon.send_signal(signal.SIGSTOP)  # it says nothing more, which would wake the thread
+        self.addCleanup(self.daemon.send_signal, signal.SIGCONT)
+        while select.select([ann._stream], [], [], 0)[0]:
+            with self.assertRaises(spindle.TimedOut):
+                ann.receive(timeout=0)
+        sending = []
+
+        class Sending:
+            """The session, in which another thread sends once all is written."""
+
+            def __getattr__(self, name):
+                if name == "has_outcomes" and not sending:
+                    sending.append(in_thread(ann.multicast, Service.FIFO, "nobody", b"x"))
+                    while not session.output_size:
+                        time.sleep(0)
+                return getattr(session, name)
+
+        def move_bytes():
+            with ann._lock:
+                while not (sending and session.is_over):
+                    ann._poll(None)
+        in_thread, ann._session = self.in_thread, Sending()
+        moving = self.in_thread(move_bytes)
+        end = time.monotonic() + PATIENCE_S
+        while not sending or session.output_size:
+            self.assertLess(time.monotonic(), end, "it waits")
+            time.sleep(0.001)
+        sending[0]()
+        self.daemon.send_signal(signal.SIGCONT)
+        ann.close()
+        moving()
 
     def test_who_looks_after_what_gathers_stops_and_begins_again(self):
         """With pauses of all kinds, and beside a thread that waits."""
