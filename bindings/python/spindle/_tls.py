@@ -15,7 +15,7 @@ _BOOLEAN, _URI = 0x01, 0x86
 
 
 class _EncryptedError(Exception):
-    """Nobody is there to be asked for a password: whoever connects would stand still meanwhile, and a loop with them."""
+    """Nobody is there to be asked for a password: a loop would stand still meanwhile."""
 
     def __init__(self) -> None:
         super().__init__("the private key is encrypted; `openssl pkey -in FILE` makes it a plain one")

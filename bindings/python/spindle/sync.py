@@ -161,10 +161,12 @@ class Connection:
         self._options = options
         self._servers = options.servers()
         self._session = options.session()
-        self._lock = threading.Lock()  # for all that follows
+        self._lock = threading.RLock()  # for all that follows; taken twice by `close` in a handler of signals only
+        #: Whether this thread has: a handler of signals that has interrupted it must not change what that guards.
+        self._has_lock: Callable[[], bool] = self._lock._is_owned  # type: ignore[attr-defined]
         self._news = threading.Condition(self._lock)
         self._idle = threading.Condition(self._lock)
-        self._is_polling = False  # some thread is: others wait for its news
+        self._poller: Optional[int] = None  # the thread that polls: others wait for its news
         self._waiting = 0  # calls
         self._waited_at = 0.0  # the last one, until then
         self._sleeps_long = False  # the connection's own thread
@@ -405,7 +407,12 @@ class Connection:
             return self._session.can_send
 
     def close(self, timeout: Optional[float] = None) -> NotTaken:
-        """Ends the connection; see spindle.Connection.close()."""
+        """Ends the connection; see spindle.Connection.close(). In a handler of signals that has interrupted another
+        call it does not wait: that call goes on to the end."""
+        if self._is_within_call():
+            with self._lock:
+                self._session.close(self._options.disconnect_timeout if timeout is None else timeout)
+                return self._leave_to_call()
         with self._calling() as session:
             session.close(self._options.disconnect_timeout if timeout is None else timeout)
             try:
@@ -415,7 +422,7 @@ class Connection:
                 session.handle_time()
                 raise
             finally:
-                if not self._is_polling:
+                if self._poller is None:
                     self._hang_up()
             lost = session.not_taken
         if self._channels is not None:
@@ -424,6 +431,8 @@ class Connection:
 
     def drain(self, timeout: float) -> NotTaken:
         """Leaves all groups, and closes once all was taken; see spindle.Connection.drain()."""
+        if self._is_within_call():
+            raise _interrupting()
         until = _patience.until(timeout)
         with self._calling() as session:
             try:
@@ -447,11 +456,25 @@ class Connection:
             if each is not None:
                 each.close()
 
+    # --- Handlers of signals, which may have interrupted any other function of this thread ---
+
+    def _is_within_call(self) -> bool:
+        """What the lock guards may be in the middle of a change, or no bytes go as long as the handler runs."""
+        return self._has_lock() or self._poller == threading.get_ident()
+
+    def _leave_to_call(self) -> NotTaken:
+        """Has what was asked written, by whoever polls next at the latest. What has not entered the network."""
+        self._is_urgent = True
+        self._wake()
+        return self._session.not_taken
+
     # --- Calls, of which the caller holds the lock ---
 
     @contextmanager
     def _calling(self) -> Iterator[Session]:
         """The session, with the lock; what the call has to say is written."""
+        if self._has_lock():
+            raise _interrupting()
         with self._lock:
             try:
                 yield self._session
@@ -466,14 +489,14 @@ class Connection:
         if is_news:
             self._collect()
             self._news.notify_all()
-        if is_blocked and (self._is_polling or not self._waiting):
+        if is_blocked and (self._poller is not None or not self._waiting):
             self._have_written()
-        elif is_news and self._is_polling:
+        elif is_news and self._poller is not None:
             self._wake()
 
     def _have_written(self) -> None:
         """By the thread that polls, or by the connection's own."""
-        if self._is_polling:
+        if self._poller is not None:
             self._wake()
         else:
             self._is_urgent = True
@@ -483,7 +506,7 @@ class Connection:
 
     def _have_gathered_written(self) -> None:
         """The same for messages that gather: the connection's own thread looks after them and those that follow."""
-        if self._is_polling:
+        if self._poller is not None:
             self._wake()
         else:
             self._is_watching = True
@@ -492,6 +515,9 @@ class Connection:
     def _go_on_sending(self, code: int, groups: Destinations, payload: Payload, service: Service, type: int,
                        self_discard: bool, ticket: int, headers: Headers, timeout: Optional[float]) -> None:
         """Behind Session.multicast_gathering(): has written what gathers there, or sends what was not."""
+        if code < 0 and self._has_lock():
+            self._leave_to_call()
+            return
         with self._lock:
             if code == WRITE:
                 self._write_all()
@@ -552,8 +578,15 @@ class Connection:
     def _take(self, most: int, timeout: Optional[float]) -> list[Any]:
         """Events; none once the last was taken."""
         session = self._session
+        events: list[Any] = session.take_events(most)  # no other call goes between
+        if events and not session.wants_owner:
+            return events
+        if self._has_lock():
+            if not events:
+                raise _interrupting()
+            self._leave_to_call()
+            return events
         with self._lock:
-            events: list[Any] = session.take_events(most)
             if not events and not session.is_finished:
                 until = _patience.until(timeout)
                 if timeout is not None and timeout <= 0:
@@ -573,15 +606,17 @@ class Connection:
         """Until it holds; False where the time is over. One thread of those that wait polls."""
         if condition():
             return True
+        if self._poller == threading.get_ident():
+            raise _interrupting()
         self._waiting += 1
         try:
-            if self._is_polling:
+            if self._poller is not None:
                 self._wake()  # for what is new; the connection's own thread makes way
             while not condition():
                 left = _patience.left(until)
                 if left is not None and left <= 0:
                     return False
-                if self._is_polling:
+                if self._poller is not None:
                     self._news.wait(None if until is None else _patience.left_at_once(until))
                 else:
                     self._poll(until)
@@ -595,7 +630,7 @@ class Connection:
     def _look(self) -> None:
         """At what has come, and nobody has read, without waiting."""
         self._write()
-        if not self._is_polling and self._stream is not None:
+        if self._poller is None and self._stream is not None:
             self._poll(time.monotonic())
 
     def _stand_in(self) -> None:
@@ -603,7 +638,7 @@ class Connection:
         sleep, seen = _GRACE, 0.0
         with self._lock:
             while not self._session.is_over:
-                if not self._waiting and not self._is_polling:
+                if not self._waiting and self._poller is None:
                     is_blocked = self._is_urgent and self._write()
                     self._is_urgent = False
                     if is_blocked or time.monotonic() - self._waited_at >= _GRACE:
@@ -618,7 +653,7 @@ class Connection:
                     self._watch()
                 else:
                     self._idle.wait(sleep)
-            if not self._is_polling:
+            if self._poller is None:
                 self._hang_up()
 
     def _watch(self) -> None:
@@ -639,11 +674,11 @@ class Connection:
 
     def _poll(self, until: Optional[float]) -> None:
         """One turn: connects, writes, waits without the lock, and reads."""
-        self._is_polling = True
+        self._poller = threading.get_ident()
         try:
             self._turn(until)
         finally:
-            self._is_polling = False
+            self._poller = None
             self._collect()
             self._news.notify_all()
 
@@ -683,8 +718,8 @@ class Connection:
             self._hang_up()
 
     def _sleep(self, until: Optional[float], wanted: int) -> dict[int, int]:
-        """Waits without the lock: for the socket, which is `wanted` to be ready, a wake-up, or the end of patience. What
-        is ready."""
+        """Waits without the lock for the socket, as it is `wanted`, for a wake-up, or for the end of patience. What is
+        ready."""
         session, stream, dialling = self._session, self._stream, self._dialling
         ends = [each for each in (until, _patience.until(session.deadline()), dialling.until if dialling else None)
                 if each is not None]
@@ -813,6 +848,11 @@ class Connection:
             end = session.take_events(1 << 20)[-1]
             assert isinstance(end, Disconnected)
             raise error_of(end.code, end.text)
+
+
+def _interrupting() -> RuntimeError:
+    return RuntimeError("a handler of signals has interrupted another call of this connection, and cannot wait: it may "
+                        "close the connection, or leave a note for the program")
 
 
 def _check(code: int) -> None:

@@ -1,7 +1,9 @@
 """spindle.sync, as far as it is not as the rest: threads, and what happens while nobody waits."""
+import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 import sysconfig
 import threading
@@ -14,6 +16,77 @@ from support import PATIENCE_S, DaemonMixin
 import spindle
 from spindle import Service, sync
 from spindle._blocking import connect_blocking
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import spindle
+from spindle import Service, sync
+
+address, where = sys.argv[1:]
+bob = sync.connect(address, name="bob")
+ann = sync.connect(address, name="ann")
+for each in (bob, ann):
+    each.join("den", timeout=30)
+was_called = False
+wrong = []
+
+def end(*_):
+    global was_called
+    was_called = True
+    if where != "elsewhere":
+        try:
+            ann.receive(timeout=30)
+            wrong.append("it has waited")
+        except RuntimeError:
+            pass
+    ann.close()
+
+def interrupt():
+    if not was_called and threading.current_thread() is threading.main_thread():
+        signal.raise_signal(signal.SIGTERM)
+
+class Interrupted:
+    def __init__(self, inner, name):
+        self._inner, self._name = inner, name
+
+    def __getattr__(self, name):
+        found = getattr(self._inner, name)
+        if name != self._name:
+            return found
+        def call(*arguments):
+            result = found(*arguments)
+            interrupt()
+            return result
+        return call
+
+def interrupt_polling():
+    while ann._poller != threading.main_thread().ident:
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+signal.signal(signal.SIGTERM, end)
+ann.multicast(Service.AGREED, "den", b"1")
+ann.confirm(30)
+while not isinstance(ann.receive(timeout=30), spindle.Message):
+    pass
+if where == "writing":
+    ann._stream = Interrupted(ann._stream, "send")
+ann.multicast(Service.AGREED, "den", b"2")
+if where == "asking":
+    ann._session = Interrupted(ann._session, "request_view")
+    ann.request_view("den")
+if where == "polling":
+    threading.Thread(target=interrupt_polling, daemon=True).start()
+elif where == "elsewhere":
+    interrupt()
+last = list(ann)[-1]
+payloads = []
+while not isinstance(event := bob.receive(timeout=30), spindle.GroupView) or event.member_count != 1 or not payloads:
+    if isinstance(event, spindle.Message):
+        payloads.append(event.payload)
+assert was_called and not wrong, wrong
+print(type(last).__name__, last.code.name, bool(ann.close()), payloads)
+"""
 
 
 class Sync(DaemonMixin, unittest.TestCase):
@@ -282,6 +355,15 @@ class Sync(DaemonMixin, unittest.TestCase):
             for each in waiting:
                 self.assertEqual(b"x", each().payload)
             ann.close(timeout)
+
+    def test_a_handler_of_signals_may_close(self):
+        """Wherever it interrupts the thread: each message is sent once, and the end is an event."""
+        for where in ("polling", "writing", "asking", "elsewhere"):
+            done = subprocess.run([sys.executable, "-c", INTERRUPTED, self.address, where], timeout=2 * PATIENCE_S,
+                                  capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+            self.assertEqual((0, "Disconnected CLOSED_BY_CLIENT False [b'1', b'2']\n"), (done.returncode, done.stdout),
+                             where + done.stderr)
 
     def test_large_messages_wait_for_room(self):
         ann = self.connect("ann", send_buffer=65536, receive_buffer=65536)
