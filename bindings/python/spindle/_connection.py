@@ -339,8 +339,13 @@ class Connection(LinkOwner):
     async def _close_channels(self) -> None:
         """Also where the caller is cancelled."""
         self._stop_serving()
-        if self._channels is not None:
-            await self._loop.run_in_executor(self._channels.executor, self._channels.close)
+        channels = self._channels
+        if channels is None:
+            return
+        try:
+            await channels.callers.call(channels.close, at_once=True)
+        except RuntimeError:  # there can be no more threads
+            channels.close()
 
     # --- The end ---
 

@@ -379,7 +379,8 @@ class Connection:
                     drop(result)
             self._wake()
 
-        threading.Thread(target=run, name="spindle-call", daemon=True).start()
+        assert self._channels is not None
+        self._channels.callers.run(run, at_once=True)
         with self._calling():
             try:
                 self._wait(lambda: bool(done or failed), None)
