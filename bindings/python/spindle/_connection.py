@@ -534,7 +534,11 @@ class Connection(LinkOwner):
         self._connect_until = None
         if not self._session.is_over:
             if self._options.bulk:
-                self._open_channels()
+                try:
+                    self._open_channels()
+                except BaseException:
+                    await self.close()
+                    raise
             return self
         end = self._session.take_events(1 << 20)[-1]
         assert isinstance(end, Disconnected)

@@ -840,15 +840,19 @@ class Connection:
                 self._hang_up()
                 raise
             self._connect_until = None
-            if not session.is_over:
-                if self._options.bulk:
-                    self._channels = BulkEngine(session, self._options)
-                threading.Thread(target=self._stand_in, name="spindle", daemon=True).start()
-                return self
-            self._hang_up()
-            end = session.take_events(1 << 20)[-1]
-            assert isinstance(end, Disconnected)
-            raise error_of(end.code, end.text)
+            if session.is_over:
+                self._hang_up()
+                end = session.take_events(1 << 20)[-1]
+                assert isinstance(end, Disconnected)
+                raise error_of(end.code, end.text)
+        try:
+            if self._options.bulk:
+                self._channels = BulkEngine(session, self._options)
+            threading.Thread(target=self._stand_in, name="spindle", daemon=True).start()
+        except BaseException:
+            self.close()
+            raise
+        return self
 
 
 def _interrupting() -> RuntimeError:

@@ -80,6 +80,14 @@ class Connecting(WithDaemon):
         async with spindle.connect(address):
             self.fail("it is connected to nobody")
 
+    async def test_that_fails_late_leaves_nothing(self):
+        """A directory that is none, which is seen once the daemon has welcomed the client; in both forms."""
+        for connect in (spindle.connect, lambda *to, **how: asyncio.to_thread(sync.connect, *to, **how)):
+            with self.assertRaises(TypeError):
+                await connect(self.address, name="ann", bulk=spindle.BulkOptions(hash_directory=None))
+            async with spindle.connect(self.address, name="ann") as connection:
+                self.assertTrue(connection.is_open)
+
     async def test_goes_on_to_the_next_address(self):
         connection = await spindle.connect("/nonexistent/socket", self.address)
         self.addAsyncCleanup(connection.close)

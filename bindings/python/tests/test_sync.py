@@ -143,6 +143,18 @@ class Sync(DaemonMixin, unittest.TestCase):
             with self.assertRaises(kind):
                 sync.connect(address, name=name)
 
+    def test_without_a_thread_of_its_own_there_is_no_connection(self):
+        start = threading.Thread.start
+
+        def start_others(thread):
+            if thread.name == "spindle":
+                raise RuntimeError("can't start new thread")
+            start(thread)
+        for options in ({}, {"bulk": True}):
+            with mock.patch.object(threading.Thread, "start", start_others), self.assertRaises(RuntimeError):
+                sync.connect(self.address, name="ann", **options)
+            sync.connect(self.address, name="ann").close()
+
     def test_a_daemon_that_says_nothing_is_not_waited_for(self):
         silent = socket.socket(socket.AF_UNIX)
         self.addCleanup(silent.close)
