@@ -2,9 +2,11 @@
 import asyncio
 import atexit
 import os
+import threading
 import weakref
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Optional, Union
+from collections import deque
+from contextlib import suppress
+from typing import Any, Callable, Optional, TypeVar, Union
 
 from . import _engine
 from ._codes import Code
@@ -19,6 +21,7 @@ _EVER = 1e9
 #: That wait at once, at most; each has a thread.
 _CALLS = 32
 
+_Result = TypeVar("_Result")
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
@@ -94,16 +97,88 @@ class BulkSink:
         return cls(_STREAM, write)
 
 
+class Callers:
+    """Threads for calls that may wait. A program that ends does not wait for them first, as it does for those of an
+    executor: their calls are told to end then."""
+
+    def __init__(self, most: int) -> None:
+        self._lock = threading.Lock()  # for all that follows
+        self._left = most
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._threads: set[threading.Thread] = set()
+
+    def run(self, work: Callable[[], None], *, at_once: bool = False) -> None:
+        """Has a thread call what raises nothing; `at_once`: however many there are. Raises RuntimeError where there can
+        be no more."""
+        thread = threading.Thread(target=self._serve, args=(work,), name="spindle-call", daemon=True)
+        with self._lock:
+            if self._left <= 0 and not at_once:
+                self._waiting.append(work)
+                return
+            self._left -= 1
+            self._threads.add(thread)
+        try:
+            thread.start()
+        except RuntimeError:
+            with self._lock:
+                self._note_end(thread)
+            raise
+
+    def call(self, call: Callable[[], _Result], *, at_once: bool = False) -> "asyncio.Future[_Result]":
+        """The same for the loop that runs: what the call comes to."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[_Result] = loop.create_future()
+
+        def tell(result: Any, error: Optional[BaseException]) -> None:
+            if future.done():
+                return
+            if error is None:
+                future.set_result(result)
+            else:
+                future.set_exception(error)
+
+        def work() -> None:
+            result, error = None, None
+            try:
+                result = call()
+            except BaseException as caught:
+                error = caught
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(tell, result, error)
+        self.run(work, at_once=at_once)
+        return future
+
+    def _serve(self, work: Callable[[], None]) -> None:
+        while True:
+            work()
+            with self._lock:
+                if self._left < 0 or not self._waiting:
+                    self._note_end(threading.current_thread())
+                    return
+                work = self._waiting.popleft()
+
+    def _note_end(self, thread: threading.Thread) -> None:
+        self._left += 1
+        self._threads.discard(thread)
+
+    def join(self) -> None:
+        """Waits for those that there are, whose calls have been told to end."""
+        with self._lock:
+            threads = list(self._threads)
+        for each in threads:
+            each.join()
+
+
 class BulkEngine:
     """The threads of a connection's channels, for both forms of it."""
 
     def __init__(self, session: _engine.Session, options: Options) -> None:
         how = options.bulk_options()
         self._process = os.getpid()
-        #: For calls that wait: that of the loop is for resolvers, too, without which nobody connects.
-        self.executor = ThreadPoolExecutor(_CALLS, thread_name_prefix="spindle-call")
+        #: For calls that wait: the executor of the loop is for resolvers, too, without which nobody connects.
+        self.callers = Callers(_CALLS)
         self.engine = _engine.Bulk(session, how.workers, how.keep_hashes, os.fsencode(how.hash_directory))
-        _OPEN.add(self)
+        _ENGINES.add(self)
 
     def offer(self, group: Name, source: BulkSource, bytes_per_second: int, weight: int, linger: float,
               timeout: Optional[float]) -> ChannelId:
@@ -138,20 +213,20 @@ class BulkEngine:
         self.engine.cancel(channel)
 
     def close(self) -> None:
-        """Waits until jobs that have begun are over."""
-        _OPEN.discard(self)
+        """Waits until jobs that have begun are over. Calls that wait end."""
         if self._process == os.getpid():  # elsewhere its threads are not there
             self.engine.close()
 
 
-_OPEN: "weakref.WeakSet[BulkEngine]" = weakref.WeakSet()
+_ENGINES: "weakref.WeakSet[BulkEngine]" = weakref.WeakSet()
 
 
 @atexit.register
 def _close_all() -> None:
     """No thread may want Python when that is going."""
-    for each in list(_OPEN):
+    for each in list(_ENGINES):
         each.close()
+        each.callers.join()
 
 
 def _check(code: int) -> None:
@@ -196,9 +271,8 @@ class Bulk(Channels):
         not be a member, and gets no BulkOffered of its own. `bytes_per_second`: the most that this client sends of it,
         0: as much as goes; `weight`: 1 to 100, its share beside other channels; `linger`: how long the channel stays
         once it is complete, for members that come later. Cancelled, it offers nothing, or takes it back."""
-        loop = asyncio.get_running_loop()
-        offering = loop.run_in_executor(self._engine.executor, self._engine.offer, group, source, bytes_per_second,
-                                        weight, linger, timeout)
+        offering = self._engine.callers.call(
+            lambda: self._engine.offer(group, source, bytes_per_second, weight, linger, timeout))
         try:
             return await asyncio.shield(offering)
         except asyncio.CancelledError:

@@ -339,8 +339,13 @@ class Connection(LinkOwner):
     async def _close_channels(self) -> None:
         """Also where the caller is cancelled."""
         self._stop_serving()
-        if self._channels is not None:
-            await self._loop.run_in_executor(self._channels.executor, self._channels.close)
+        channels = self._channels
+        if channels is None:
+            return
+        try:
+            await channels.callers.call(channels.close, at_once=True)
+        except RuntimeError:  # there can be no more threads
+            channels.close()
 
     # --- The end ---
 
@@ -529,7 +534,11 @@ class Connection(LinkOwner):
         self._connect_until = None
         if not self._session.is_over:
             if self._options.bulk:
-                self._open_channels()
+                try:
+                    self._open_channels()
+                except BaseException:
+                    await self.close()
+                    raise
             return self
         end = self._session.take_events(1 << 20)[-1]
         assert isinstance(end, Disconnected)

@@ -68,5 +68,8 @@ def serve(session: Session, options: Options, address: Address) -> None:
         number = session.take_bulk_dial()
         if number is None:
             return
-        threading.Thread(target=_dial, args=(session, number, options, address), name="spindle-dial",
-                         daemon=True).start()
+        try:
+            threading.Thread(target=_dial, args=(session, number, options, address), name="spindle-dial",
+                             daemon=True).start()
+        except RuntimeError:  # there can be no more; there is another try in a while
+            session.bulk_dialled(number, -1, None)

@@ -14,6 +14,17 @@ _ALTERNATIVE_NAMES = b"\x06\x03\x55\x1d\x11"
 _BOOLEAN, _URI = 0x01, 0x86
 
 
+class _EncryptedError(Exception):
+    """Nobody is there to be asked for a password: a loop would stand still meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__("the private key is encrypted; `openssl pkey -in FILE` makes it a plain one")
+
+
+def _refuse_password() -> str:
+    raise _EncryptedError
+
+
 class Context(ssl.SSLContext):
     """What connections by TLS have in common."""
 
@@ -38,12 +49,12 @@ def context_of(bundle: str, revocation_lists: str) -> Context:
         with open(path, encoding="ascii", errors="replace") as file:
             text = file.read()
         if "PRIVATE KEY-----" in text:
-            context.load_cert_chain(path)
+            context.load_cert_chain(path, password=_refuse_password)
         lists = revocation_lists or os.environ.get("SPINDLE_REVOCATION_LISTS", "")
         if lists:
             context.load_verify_locations(lists)
             context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
-    except (OSError, ssl.SSLError) as error:
+    except (OSError, ssl.SSLError, _EncryptedError) as error:
         raise error_of(Code.TLS_FAILED, f"{path}: {error}") from error
     if "PRIVATE KEY-----" in text:
         context.cluster = _cluster_of(text)

@@ -161,10 +161,12 @@ class Connection:
         self._options = options
         self._servers = options.servers()
         self._session = options.session()
-        self._lock = threading.Lock()  # for all that follows
+        self._lock = threading.RLock()  # for all that follows; taken twice by `close` in a handler of signals only
+        #: Whether this thread has: a handler of signals that has interrupted it must not change what that guards.
+        self._has_lock: Callable[[], bool] = self._lock._is_owned  # type: ignore[attr-defined]
         self._news = threading.Condition(self._lock)
         self._idle = threading.Condition(self._lock)
-        self._is_polling = False  # some thread is: others wait for its news
+        self._poller: Optional[int] = None  # the thread that polls: others wait for its news
         self._waiting = 0  # calls
         self._waited_at = 0.0  # the last one, until then
         self._sleeps_long = False  # the connection's own thread
@@ -377,7 +379,8 @@ class Connection:
                     drop(result)
             self._wake()
 
-        threading.Thread(target=run, name="spindle-call", daemon=True).start()
+        assert self._channels is not None
+        self._channels.callers.run(run, at_once=True)
         with self._calling():
             try:
                 self._wait(lambda: bool(done or failed), None)
@@ -405,7 +408,12 @@ class Connection:
             return self._session.can_send
 
     def close(self, timeout: Optional[float] = None) -> NotTaken:
-        """Ends the connection; see spindle.Connection.close()."""
+        """Ends the connection; see spindle.Connection.close(). In a handler of signals that has interrupted another
+        call it does not wait: that call goes on to the end."""
+        if self._is_within_call():
+            with self._lock:
+                self._session.close(self._options.disconnect_timeout if timeout is None else timeout)
+                return self._leave_to_call()
         with self._calling() as session:
             session.close(self._options.disconnect_timeout if timeout is None else timeout)
             try:
@@ -415,7 +423,7 @@ class Connection:
                 session.handle_time()
                 raise
             finally:
-                if not self._is_polling:
+                if self._poller is None:
                     self._hang_up()
             lost = session.not_taken
         if self._channels is not None:
@@ -424,6 +432,8 @@ class Connection:
 
     def drain(self, timeout: float) -> NotTaken:
         """Leaves all groups, and closes once all was taken; see spindle.Connection.drain()."""
+        if self._is_within_call():
+            raise _interrupting()
         until = _patience.until(timeout)
         with self._calling() as session:
             try:
@@ -447,11 +457,25 @@ class Connection:
             if each is not None:
                 each.close()
 
+    # --- Handlers of signals, which may have interrupted any other function of this thread ---
+
+    def _is_within_call(self) -> bool:
+        """What the lock guards may be in the middle of a change, or no bytes go as long as the handler runs."""
+        return self._has_lock() or self._poller == threading.get_ident()
+
+    def _leave_to_call(self) -> NotTaken:
+        """Has what was asked written, by whoever polls next at the latest. What has not entered the network."""
+        self._is_urgent = True
+        self._wake()
+        return self._session.not_taken
+
     # --- Calls, of which the caller holds the lock ---
 
     @contextmanager
     def _calling(self) -> Iterator[Session]:
         """The session, with the lock; what the call has to say is written."""
+        if self._has_lock():
+            raise _interrupting()
         with self._lock:
             try:
                 yield self._session
@@ -466,14 +490,14 @@ class Connection:
         if is_news:
             self._collect()
             self._news.notify_all()
-        if is_blocked and (self._is_polling or not self._waiting):
+        if is_blocked and (self._poller is not None or not self._waiting):
             self._have_written()
-        elif is_news and self._is_polling:
+        elif is_news and self._poller is not None:
             self._wake()
 
     def _have_written(self) -> None:
         """By the thread that polls, or by the connection's own."""
-        if self._is_polling:
+        if self._poller is not None:
             self._wake()
         else:
             self._is_urgent = True
@@ -483,7 +507,7 @@ class Connection:
 
     def _have_gathered_written(self) -> None:
         """The same for messages that gather: the connection's own thread looks after them and those that follow."""
-        if self._is_polling:
+        if self._poller is not None:
             self._wake()
         else:
             self._is_watching = True
@@ -492,6 +516,9 @@ class Connection:
     def _go_on_sending(self, code: int, groups: Destinations, payload: Payload, service: Service, type: int,
                        self_discard: bool, ticket: int, headers: Headers, timeout: Optional[float]) -> None:
         """Behind Session.multicast_gathering(): has written what gathers there, or sends what was not."""
+        if code < 0 and self._has_lock():
+            self._leave_to_call()
+            return
         with self._lock:
             if code == WRITE:
                 self._write_all()
@@ -552,8 +579,15 @@ class Connection:
     def _take(self, most: int, timeout: Optional[float]) -> list[Any]:
         """Events; none once the last was taken."""
         session = self._session
+        events: list[Any] = session.take_events(most)  # no other call goes between
+        if events and not session.wants_owner:
+            return events
+        if self._has_lock():
+            if not events:
+                raise _interrupting()
+            self._leave_to_call()
+            return events
         with self._lock:
-            events: list[Any] = session.take_events(most)
             if not events and not session.is_finished:
                 until = _patience.until(timeout)
                 if timeout is not None and timeout <= 0:
@@ -573,15 +607,17 @@ class Connection:
         """Until it holds; False where the time is over. One thread of those that wait polls."""
         if condition():
             return True
+        if self._poller == threading.get_ident():
+            raise _interrupting()
         self._waiting += 1
         try:
-            if self._is_polling:
+            if self._poller is not None:
                 self._wake()  # for what is new; the connection's own thread makes way
             while not condition():
                 left = _patience.left(until)
                 if left is not None and left <= 0:
                     return False
-                if self._is_polling:
+                if self._poller is not None:
                     self._news.wait(None if until is None else _patience.left_at_once(until))
                 else:
                     self._poll(until)
@@ -595,7 +631,7 @@ class Connection:
     def _look(self) -> None:
         """At what has come, and nobody has read, without waiting."""
         self._write()
-        if not self._is_polling and self._stream is not None:
+        if self._poller is None and self._stream is not None:
             self._poll(time.monotonic())
 
     def _stand_in(self) -> None:
@@ -603,7 +639,7 @@ class Connection:
         sleep, seen = _GRACE, 0.0
         with self._lock:
             while not self._session.is_over:
-                if not self._waiting and not self._is_polling:
+                if not self._waiting and self._poller is None:
                     is_blocked = self._is_urgent and self._write()
                     self._is_urgent = False
                     if is_blocked or time.monotonic() - self._waited_at >= _GRACE:
@@ -618,7 +654,7 @@ class Connection:
                     self._watch()
                 else:
                     self._idle.wait(sleep)
-            if not self._is_polling:
+            if self._poller is None:
                 self._hang_up()
 
     def _watch(self) -> None:
@@ -639,11 +675,11 @@ class Connection:
 
     def _poll(self, until: Optional[float]) -> None:
         """One turn: connects, writes, waits without the lock, and reads."""
-        self._is_polling = True
+        self._poller = threading.get_ident()
         try:
             self._turn(until)
         finally:
-            self._is_polling = False
+            self._poller = None
             self._collect()
             self._news.notify_all()
 
@@ -655,29 +691,16 @@ class Connection:
         if server is not None:
             self._dial(server)
             return
-        is_blocked = self._write()
-        if session.has_outcomes:
-            return
-        dialling = self._dialling
-        ends = [each for each in (until, _patience.until(session.deadline()), dialling.until if dialling else None)
-                if each is not None]
-        left = _patience.left_at_once(min(ends)) if ends else None
-        poll = select.poll()
-        poll.register(self._wake_in, select.POLLIN)
-        if self._channels is not None:
-            poll.register(session.bulk_descriptor, select.POLLIN)
-        stream = self._stream
-        wanted = (select.POLLIN if session.takes_bytes else 0) | (select.POLLOUT if is_blocked else 0)
-        if stream is not None and wanted:
-            poll.register(stream, wanted)
-            if isinstance(stream, ssl.SSLSocket) and wanted & select.POLLIN and stream.pending():
-                left = 0
+        # Before the last look at what is to be written: who sends from here on has this thread woken.
         session.set_polled(True)
-        self._lock.release()
         try:
-            ready = dict(poll.poll(None if left is None else left * 1000 + (left > 0)))
+            is_blocked = self._write()
+            if session.has_outcomes:
+                return
+            stream, dialling = self._stream, self._dialling
+            wanted = (select.POLLIN if session.takes_bytes else 0) | (select.POLLOUT if is_blocked else 0)
+            ready = self._sleep(until, wanted)
         finally:
-            self._lock.acquire()
             session.set_polled(False)
         if self._wake_in.fileno() in ready:
             self._wake_in.recv(4096)
@@ -694,6 +717,27 @@ class Connection:
         session.handle_time()
         if session.take_hang_up():
             self._hang_up()
+
+    def _sleep(self, until: Optional[float], wanted: int) -> dict[int, int]:
+        """Waits without the lock for the socket, as it is `wanted`, for a wake-up, or for the end of patience. What is
+        ready."""
+        session, stream, dialling = self._session, self._stream, self._dialling
+        ends = [each for each in (until, _patience.until(session.deadline()), dialling.until if dialling else None)
+                if each is not None]
+        left = _patience.left_at_once(min(ends)) if ends else None
+        poll = select.poll()
+        poll.register(self._wake_in, select.POLLIN)
+        if self._channels is not None:
+            poll.register(session.bulk_descriptor, select.POLLIN)
+        if stream is not None and wanted:
+            poll.register(stream, wanted)
+            if isinstance(stream, ssl.SSLSocket) and wanted & select.POLLIN and stream.pending():
+                left = 0
+        self._lock.release()
+        try:
+            return dict(poll.poll(None if left is None else left * 1000 + (left > 0)))
+        finally:
+            self._lock.acquire()
 
     def _read(self, stream: socket.socket) -> None:
         try:
@@ -796,15 +840,24 @@ class Connection:
                 self._hang_up()
                 raise
             self._connect_until = None
-            if not session.is_over:
-                if self._options.bulk:
-                    self._channels = BulkEngine(session, self._options)
-                threading.Thread(target=self._stand_in, name="spindle", daemon=True).start()
-                return self
-            self._hang_up()
-            end = session.take_events(1 << 20)[-1]
-            assert isinstance(end, Disconnected)
-            raise error_of(end.code, end.text)
+            if session.is_over:
+                self._hang_up()
+                end = session.take_events(1 << 20)[-1]
+                assert isinstance(end, Disconnected)
+                raise error_of(end.code, end.text)
+        try:
+            if self._options.bulk:
+                self._channels = BulkEngine(session, self._options)
+            threading.Thread(target=self._stand_in, name="spindle", daemon=True).start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+
+def _interrupting() -> RuntimeError:
+    return RuntimeError("a handler of signals has interrupted another call of this connection, and cannot wait: it may "
+                        "close the connection, or leave a note for the program")
 
 
 def _check(code: int) -> None:

@@ -101,6 +101,12 @@ bool HeadersArgument::read(PyObject* object) {
   return true;
 }
 
+bool read_flag(PyObject* object, bool& flag) {
+  const int truth = PyObject_IsTrue(object);
+  flag = truth > 0;
+  return truth >= 0;
+}
+
 bool read_service(PyObject* object, Service& service) {
   int overflows = 0;
   const long number = PyLong_AsLongAndOverflow(object, &overflows);

@@ -59,6 +59,9 @@ class HeadersArgument {
   std::vector<Header> headers_;
 };
 
+/// Whether an object is true, as Python has it.
+bool read_flag(PyObject* object, bool& flag);
+
 /// A service, of a member of spindle.Service or of its number.
 bool read_service(PyObject* object, Service& service);
 

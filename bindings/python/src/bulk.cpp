@@ -146,8 +146,9 @@ PyObject* offer(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     std::uint8_t kind = 0;
     OfferOptions options;
     std::chrono::nanoseconds linger{}, timeout{};
+    bool leaves_out = false;
     if (!wants("offer", count, 10) || !read_string(arguments[0], group) || !read_number(arguments[1], kind) ||
-        !read_string(arguments[3], name) || !read_string(arguments[4], spool) ||
+        !read_string(arguments[3], name) || !read_string(arguments[4], spool) || !read_flag(arguments[5], leaves_out) ||
         !read_number(arguments[6], options.bytes_per_second) || !read_number(arguments[7], options.weight) ||
         !read_seconds(arguments[8], linger) || !read_seconds(arguments[9], timeout)) {
       return nullptr;
@@ -163,7 +164,7 @@ PyObject* offer(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
         break;
       case SourceKind::directory:
         if (!read_string(arguments[2], path)) return nullptr;
-        source = BulkSource::directory(path, arguments[5] == Py_True ? &left_out : nullptr);
+        source = BulkSource::directory(path, leaves_out ? &left_out : nullptr);
         break;
       case SourceKind::bytes: {
         BytesArgument content;
@@ -199,13 +200,12 @@ PyObject* accept(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     std::uint8_t kind = 0;
     std::size_t limit = 0;
     std::string path;
+    AcceptOptions options;
     if (!wants("accept", count, 6) || !read_channel(arguments[0], channel) || !read_number(arguments[1], kind) ||
-        !read_number(arguments[3], limit)) {
+        !read_number(arguments[3], limit) || !read_flag(arguments[4], options.replace) ||
+        !read_flag(arguments[5], options.serve)) {
       return nullptr;
     }
-    AcceptOptions options;
-    options.replace = arguments[4] == Py_True;
-    options.serve = arguments[5] == Py_True;
     std::optional<BulkSink> sink;
     switch (static_cast<SourceKind>(kind)) {
       case SourceKind::file:

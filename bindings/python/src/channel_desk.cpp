@@ -79,8 +79,21 @@ std::unique_ptr<SecondDialler> ChannelDesk::make_dialler() {
 }
 
 void ChannelDesk::end(std::error_code error) {
-  refuse_requests();
-  tell([error](ChannelListener& listener) { listener.session_ended(error); });
+  const std::lock_guard lock(listening_);
+  std::vector<Asked> unasked;
+  {
+    const std::lock_guard within(mutex_);
+    is_open_ = false;
+    std::erase_if(posted_, [&](Posted& each) {
+      auto* const request = std::get_if<Request>(&each);
+      if (request != nullptr && request->asked) unasked.push_back(std::move(request->asked));
+      return request != nullptr;
+    });
+    has_posted_ = !posted_.empty();
+  }
+  if (listener_ != nullptr) listener_->session_ended(error);
+  // Nobody may serve the desk any more.
+  for (const Asked& asked : unasked) asked(Errc::not_connected, 0);
 }
 
 std::optional<ChannelDesk::Posted> ChannelDesk::next() {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <variant>
+#include <vector>
 
 #include "libclient/src/bulk_host.h"
 #include "libclient/src/socket.h"
@@ -59,7 +60,7 @@ class ChannelDesk final : public BulkHost, public std::enable_shared_from_this<C
     const std::lock_guard lock(listening_);
     if (listener_ != nullptr) tell(*listener_);
   }
-  /// Requests are refused, and what waits for answers has none.
+  /// Requests are refused, those that wait here too, and what waits for answers has none.
   void end(std::error_code error);
 
   // Second connections.

@@ -228,11 +228,10 @@ class MulticastArguments {
 
   bool read(PyObject* const* arguments) {
     if (!groups_.read(arguments[0]) || !payload_.read(arguments[1]) || !read_service(arguments[2], service_) ||
-        !read_number(arguments[3], options_.type) || !read_number(arguments[5], options_.ticket) ||
-        !headers_.read(arguments[6])) {
+        !read_number(arguments[3], options_.type) || !read_flag(arguments[4], options_.self_discard) ||
+        !read_number(arguments[5], options_.ticket) || !headers_.read(arguments[6])) {
       return false;
     }
-    options_.self_discard = arguments[4] == Py_True;
     options_.headers = headers_.get();
     return true;
   }
@@ -332,8 +331,12 @@ PyObject* join(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     std::string kept;
     std::string_view group;
-    if (!wants("join", count, 3) || !read_name(arguments[0], kept, group)) return nullptr;
-    return result(client_of(self).join(group, arguments[1] == Py_True, arguments[2] == Py_True));
+    bool is_synchronous = false, is_flushed = false;
+    if (!wants("join", count, 3) || !read_name(arguments[0], kept, group) || !read_flag(arguments[1], is_synchronous) ||
+        !read_flag(arguments[2], is_flushed)) {
+      return nullptr;
+    }
+    return result(client_of(self).join(group, is_synchronous, is_flushed));
   });
 }
 
@@ -433,10 +436,10 @@ PyObject* request(PyObject* self, PyObject* const* arguments, Py_ssize_t count) 
     Deadline until;
     if (!groups.read(arguments[0]) || !payload.read(arguments[1]) || !read_number(arguments[2], options.answers) ||
         !read_service(arguments[3], options.service) || !read_number(arguments[4], options.type) ||
-        !headers.read(arguments[6]) || !read_deadline(arguments[7], until)) {
+        !read_flag(arguments[5], options.self_discard) || !headers.read(arguments[6]) ||
+        !read_deadline(arguments[7], until)) {
       return nullptr;
     }
-    options.self_discard = arguments[5] == Py_True;
     options.headers = headers.get();
     std::uint64_t call = 0;
     const std::error_code error = client_of(self).request(groups.get(), payload.text(), options, until, call);
@@ -472,11 +475,11 @@ PyObject* open_feed(PyObject* self, PyObject* const* arguments, Py_ssize_t count
     std::chrono::nanoseconds repair_for{};
     protocol::ClientFeeds::SourceTerms terms;
     if (!wants("open_feed", count, 4) || !read_name(arguments[0], kept, group) ||
-        !read_seconds(arguments[1], repair_for) || !read_number(arguments[2], terms.bytes_per_second_max)) {
+        !read_seconds(arguments[1], repair_for) || !read_number(arguments[2], terms.bytes_per_second_max) ||
+        !read_flag(arguments[3], terms.drops_oldest)) {
       return nullptr;
     }
     terms.repair_for_us = static_cast<std::uint64_t>(repair_for / std::chrono::microseconds(1));
-    terms.drops_oldest = arguments[3] == Py_True;
     FeedId feed = 0;
     std::uint64_t call = 0;
     const std::error_code error = client_of(self).open_feed(group, terms, feed, call);
@@ -534,10 +537,9 @@ PyObject* listen(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     std::string_view group;
     protocol::ListenTerms terms;
     if (!wants("listen", count, 3) || !read_name(arguments[0], kept, group) ||
-        !read_seconds(arguments[2], terms.deadline)) {
+        !read_flag(arguments[1], terms.is_ordered) || !read_seconds(arguments[2], terms.deadline)) {
       return nullptr;
     }
-    terms.is_ordered = arguments[1] == Py_True;
     return result(client_of(self).listen(group, terms));
   });
 }

@@ -12,12 +12,14 @@ import threading
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 from support import PATIENCE_S, DaemonMixin, WithDaemon
 
 import spindle
 import support
-from spindle import BulkSink, BulkSource, _engine, sync
+from spindle import BulkSink, BulkSource, _engine, _second, sync
+from spindle._bulk import Callers
 
 BLOCK = 8 << 20
 
@@ -264,6 +266,20 @@ class Channels(WithChannels):
         self.assertEqual(4 * BLOCK, sum(map(len, blocks)))
 
 
+class FewThreads:
+    """`threading`, of which one more thread is not to be had, and then as many as one likes."""
+
+    def __init__(self):
+        self.refused = 0
+
+    def Thread(self, *arguments, **options):  # noqa: N802
+        thread = threading.Thread(*arguments, **options)
+        if not self.refused:
+            self.refused += 1
+            thread.start = mock.Mock(side_effect=RuntimeError("can't start new thread"))
+        return thread
+
+
 class Sync(DaemonMixin, unittest.TestCase):
     def test_carries_content(self):
         content = os.urandom(BLOCK + 5)
@@ -283,6 +299,21 @@ class Sync(DaemonMixin, unittest.TestCase):
             self.assertEqual((member.private_name,), event.done)
             with self.assertRaises(spindle.Error):
                 source.bulk.offer("", BulkSource.bytes(b""))
+
+    def test_a_second_connection_that_no_thread_can_make_is_tried_again(self):
+        """Whoever moves the bytes is not harmed."""
+        threads = FewThreads()
+        with sync.connect(self.address, name="source", bulk=True) as source, \
+                sync.connect(self.address, name="member", bulk=True) as member, \
+                mock.patch.object(_second, "threading", threads):
+            member.join("den", timeout=PATIENCE_S)
+            source.bulk.offer("den", BulkSource.bytes(b"it"))
+            while not isinstance(event := member.receive(timeout=PATIENCE_S), spindle.BulkOffered):
+                pass
+            member.bulk.accept(event.channel, BulkSink.memory())
+            while not isinstance(event, spindle.BulkReceived):
+                event = member.receive(timeout=PATIENCE_S)
+            self.assertEqual((1, b"it"), (threads.refused, event.content))
 
 
 def frame(kind, *parts):
@@ -364,7 +395,96 @@ class NewSessions(unittest.TestCase):
                          [(tuple(event.channel), event.cause) for event in ended])
 
 
+    def test_an_offer_that_nobody_has_served_ends_with_the_channels(self):
+        """Of a loop that is closed, such as at the end of a program."""
+        self.session.start()
+        self.dial()
+        self.hear(welcome("#ann#alpha"))
+        self.events()
+        codes = []
+
+        def offer_it():
+            codes.append(self.bulk.offer("den", 2, b"x", "", b"", False, 0, 10, 60.0, 1e9)[0])
+        threads = [threading.Thread(target=each, daemon=True) for each in (offer_it, self.bulk.close)]
+        threads[0].start()
+        self.assertTrue(select.select([self.session.bulk_descriptor], [], [], PATIENCE_S)[0])
+        threads[1].start()
+        for each in threads:
+            each.join(PATIENCE_S)
+        self.assertEqual([spindle.Code.NOT_CONNECTED], codes)
+
+
+class Threads(unittest.IsolatedAsyncioTestCase):
+    async def test_so_many_calls_wait_at_once(self):
+        callers, goes_on, begun = Callers(2), threading.Event(), []
+
+        def wait(number):
+            begun.append(number)
+            self.assertTrue(goes_on.wait(PATIENCE_S))
+            return number
+        calls = [callers.call(lambda number=number: wait(number)) for number in range(4)]
+        await support.soon(lambda: len(begun) == 2)
+        self.assertEqual(7, await callers.call(lambda: 7, at_once=True))
+        self.assertEqual({0, 1}, set(begun))
+        goes_on.set()
+        self.assertEqual([0, 1, 2, 3], await asyncio.gather(*calls))
+        with self.assertRaises(ZeroDivisionError):
+            await callers.call(lambda: 1 // 0)
+        callers.join()
+
+    async def test_a_thread_that_cannot_be_had_leaves_room_for_the_next(self):
+        callers = Callers(1)
+        with mock.patch.object(threading.Thread, "start", side_effect=RuntimeError("can't start new thread")), \
+                self.assertRaises(RuntimeError):
+            callers.call(lambda: 1)
+        self.assertEqual(2, await callers.call(lambda: 2))
+
+
 class AtExit(DaemonMixin, unittest.TestCase):
+    def test_a_program_may_end_while_it_offers(self):
+        """To a daemon that does not answer, and without closing the connection, in both forms."""
+        for form in ("sync", "async"):
+            program = f"""
+import asyncio, contextlib, os, signal, spindle, threading, time
+from spindle import BulkSource, sync
+
+SOURCE, EVER = BulkSource.bytes(b"x"), None
+
+def offer():
+    with contextlib.suppress(spindle.Error):
+        kept.bulk.offer("den", SOURCE, timeout=EVER)
+
+def use_sync():
+    global kept
+    kept = sync.connect({self.address!r}, bulk=True)
+    os.kill({self.daemon._process.pid}, signal.SIGSTOP)
+    threading.Thread(target=offer, daemon=True).start()
+    while not kept._waiting:
+        time.sleep(0.001)
+
+async def use_async():
+    global kept
+    kept = await spindle.connect({self.address!r}, bulk=True)
+    os.kill({self.daemon._process.pid}, signal.SIGSTOP)
+    try:
+        await asyncio.wait_for(kept.bulk.offer("den", SOURCE, timeout=EVER), 0.1)
+    except asyncio.TimeoutError:
+        print("end")
+
+if {form!r} == "async":
+    asyncio.run(use_async())
+else:
+    use_sync()
+    print("end")
+"""
+            try:
+                done = subprocess.run([sys.executable, "-c", program], timeout=PATIENCE_S, capture_output=True,
+                                      text=True, check=False,
+                                      env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+            finally:
+                self.daemon.send_signal(signal.SIGCONT)
+            self.assertEqual((0, "end\n", ""), (done.returncode, done.stdout, done.stderr), form)
+
     def test_a_program_may_end_in_the_middle(self):
         """With streams, workers and connections that nobody has closed, of both forms."""
         for form in ("sync", "async"):

@@ -80,6 +80,14 @@ class Connecting(WithDaemon):
         async with spindle.connect(address):
             self.fail("it is connected to nobody")
 
+    async def test_that_fails_late_leaves_nothing(self):
+        """A directory that is none, which is seen once the daemon has welcomed the client; in both forms."""
+        for connect in (spindle.connect, lambda *to, **how: asyncio.to_thread(sync.connect, *to, **how)):
+            with self.assertRaises(TypeError):
+                await connect(self.address, name="ann", bulk=spindle.BulkOptions(hash_directory=None))
+            async with spindle.connect(self.address, name="ann") as connection:
+                self.assertTrue(connection.is_open)
+
     async def test_goes_on_to_the_next_address(self):
         connection = await spindle.connect("/nonexistent/socket", self.address)
         self.addAsyncCleanup(connection.close)
@@ -171,6 +179,41 @@ class Messages(WithDaemon):
                 await self.ann.request("den", b"", service=service)
         await self.ann.multicast(Service.AGREED, "den", b"good")
         self.assertEqual([b"good"], [each.payload for each in await self.messages(self.ann, 1)])
+
+    async def test_flags_are_what_python_takes_for_true(self):
+        await self.group.multicast(Service.AGREED, b"not for me", self_discard=1)
+        await self.group.multicast(Service.AGREED, b"for me", self_discard=[])
+        self.assertEqual([b"for me"], [each.payload for each in await self.messages(self.ann, 1)])
+        await self.ann.join("pit", synchronous=1, auto_flush="yes", timeout=PATIENCE_S)
+        bob = await self.connect("bob")
+        with self.assertRaises(spindle.Error) as caught:
+            await bob.join("pit", timeout=PATIENCE_S)
+        self.assertEqual(spindle.Code.MODE_MISMATCH, caught.exception.code)
+        joining = asyncio.ensure_future(bob.join("pit", synchronous=2, timeout=PATIENCE_S))
+        while not joining.done():  # which answers requests to flush
+            await asyncio.wait({joining, asyncio.ensure_future(self.ann.receive())}, timeout=PATIENCE_S,
+                               return_when=asyncio.FIRST_COMPLETED)
+        self.assertEqual(2, joining.result().view.member_count)
+
+    async def test_what_is_neither_true_nor_false_is_told(self):
+        class Undecided:
+            def __bool__(self):
+                raise ZeroDivisionError
+        neither = Undecided()
+        bulk = await self.connect("bulk", bulk=True)
+        channel = spindle.ChannelId("a", 1, 1)
+        sink = spindle.BulkSink.memory()
+        for call in (lambda: self.ann.multicast(Service.AGREED, "den", b"", self_discard=neither),
+                     lambda: self.ann.request("den", b"", self_discard=neither, timeout=0.01),
+                     lambda: self.ann.join("pit", synchronous=neither, timeout=0.01),
+                     lambda: self.ann.join("pit", auto_flush=neither, timeout=0.01),
+                     lambda: self.ann.open_feed("den", drop_oldest=neither),
+                     lambda: self.ann.listen("den", ordered=neither),
+                     lambda: bulk.bulk.offer("den", spindle.BulkSource.directory("/", leave_out=neither)),
+                     lambda: bulk.bulk.accept(channel, sink, replace=neither),
+                     lambda: bulk.bulk.accept(channel, sink, serve=neither)):
+            with self.assertRaises(ZeroDivisionError):
+                await call()
 
     async def test_calls_from_another_thread_are_refused(self):
         for call in (lambda: self.ann.join("pit"), self.ann.receive, lambda: self.ann.request("den", b"")):

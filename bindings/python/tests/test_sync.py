@@ -1,5 +1,9 @@
 """spindle.sync, as far as it is not as the rest: threads, and what happens while nobody waits."""
+import os
+import select
+import signal
 import socket
+import subprocess
 import sys
 import sysconfig
 import threading
@@ -12,6 +16,77 @@ from support import PATIENCE_S, DaemonMixin
 import spindle
 from spindle import Service, sync
 from spindle._blocking import connect_blocking
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import spindle
+from spindle import Service, sync
+
+address, where = sys.argv[1:]
+bob = sync.connect(address, name="bob")
+ann = sync.connect(address, name="ann")
+for each in (bob, ann):
+    each.join("den", timeout=30)
+was_called = False
+wrong = []
+
+def end(*_):
+    global was_called
+    was_called = True
+    if where != "elsewhere":
+        try:
+            ann.receive(timeout=30)
+            wrong.append("it has waited")
+        except RuntimeError:
+            pass
+    ann.close()
+
+def interrupt():
+    if not was_called and threading.current_thread() is threading.main_thread():
+        signal.raise_signal(signal.SIGTERM)
+
+class Interrupted:
+    def __init__(self, inner, name):
+        self._inner, self._name = inner, name
+
+    def __getattr__(self, name):
+        found = getattr(self._inner, name)
+        if name != self._name:
+            return found
+        def call(*arguments):
+            result = found(*arguments)
+            interrupt()
+            return result
+        return call
+
+def interrupt_polling():
+    while ann._poller != threading.main_thread().ident:
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+signal.signal(signal.SIGTERM, end)
+ann.multicast(Service.AGREED, "den", b"1")
+ann.confirm(30)
+while not isinstance(ann.receive(timeout=30), spindle.Message):
+    pass
+if where == "writing":
+    ann._stream = Interrupted(ann._stream, "send")
+ann.multicast(Service.AGREED, "den", b"2")
+if where == "asking":
+    ann._session = Interrupted(ann._session, "request_view")
+    ann.request_view("den")
+if where == "polling":
+    threading.Thread(target=interrupt_polling, daemon=True).start()
+elif where == "elsewhere":
+    interrupt()
+last = list(ann)[-1]
+payloads = []
+while not isinstance(event := bob.receive(timeout=30), spindle.GroupView) or event.member_count != 1 or not payloads:
+    if isinstance(event, spindle.Message):
+        payloads.append(event.payload)
+assert was_called and not wrong, wrong
+print(type(last).__name__, last.code.name, bool(ann.close()), payloads)
+"""
 
 
 class Sync(DaemonMixin, unittest.TestCase):
@@ -68,6 +143,18 @@ class Sync(DaemonMixin, unittest.TestCase):
             with self.assertRaises(kind):
                 sync.connect(address, name=name)
 
+    def test_without_a_thread_of_its_own_there_is_no_connection(self):
+        start = threading.Thread.start
+
+        def start_others(thread):
+            if thread.name == "spindle":
+                raise RuntimeError("can't start new thread")
+            start(thread)
+        for options in ({}, {"bulk": True}):
+            with mock.patch.object(threading.Thread, "start", start_others), self.assertRaises(RuntimeError):
+                sync.connect(self.address, name="ann", **options)
+            sync.connect(self.address, name="ann").close()
+
     def test_a_daemon_that_says_nothing_is_not_waited_for(self):
         silent = socket.socket(socket.AF_UNIX)
         self.addCleanup(silent.close)
@@ -121,6 +208,47 @@ class Sync(DaemonMixin, unittest.TestCase):
                 group.multicast(Service.FIFO, b"%d" % number)
             self.assertEqual([b"%d" % number for number in range(count)],
                              [each.payload for each in self.messages(bob, count)])
+
+    def test_what_gathers_as_a_thread_is_about_to_sleep_is_written(self):
+        """It has written all there was, and whoever looks after what gathers is that thread itself."""
+        with mock.patch.object(sync.Connection, "_stand_in", lambda self: None):
+            ann = self.connect("ann", keepalive=0)
+        session = ann._session
+        while session.multicast_gathering("nobody", b"", Service.FIFO, 0, False, 0, None) == sync.WRITE:
+            pass
+        session.watch()  # somebody looks after what gathers
+        ann.confirm(PATIENCE_S)
+        self.daemon.send_signal(signal.SIGSTOP)  # it says nothing more, which would wake the thread
+        self.addCleanup(self.daemon.send_signal, signal.SIGCONT)
+        while select.select([ann._stream], [], [], 0)[0]:
+            with self.assertRaises(spindle.TimedOut):
+                ann.receive(timeout=0)
+        sending = []
+
+        class Sending:
+            """The session, in which another thread sends once all is written."""
+
+            def __getattr__(self, name):
+                if name == "has_outcomes" and not sending:
+                    sending.append(in_thread(ann.multicast, Service.FIFO, "nobody", b"x"))
+                    while not session.output_size:
+                        time.sleep(0)
+                return getattr(session, name)
+
+        def move_bytes():
+            with ann._lock:
+                while not (sending and session.is_over):
+                    ann._poll(None)
+        in_thread, ann._session = self.in_thread, Sending()
+        moving = self.in_thread(move_bytes)
+        end = time.monotonic() + PATIENCE_S
+        while not sending or session.output_size:
+            self.assertLess(time.monotonic(), end, "it waits")
+            time.sleep(0.001)
+        sending[0]()
+        self.daemon.send_signal(signal.SIGCONT)
+        ann.close()
+        moving()
 
     def test_who_looks_after_what_gathers_stops_and_begins_again(self):
         """With pauses of all kinds, and beside a thread that waits."""
@@ -239,6 +367,15 @@ class Sync(DaemonMixin, unittest.TestCase):
             for each in waiting:
                 self.assertEqual(b"x", each().payload)
             ann.close(timeout)
+
+    def test_a_handler_of_signals_may_close(self):
+        """Wherever it interrupts the thread: each message is sent once, and the end is an event."""
+        for where in ("polling", "writing", "asking", "elsewhere"):
+            done = subprocess.run([sys.executable, "-c", INTERRUPTED, self.address, where], timeout=2 * PATIENCE_S,
+                                  capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+            self.assertEqual((0, "Disconnected CLOSED_BY_CLIENT False [b'1', b'2']\n"), (done.returncode, done.stdout),
+                             where + done.stderr)
 
     def test_large_messages_wait_for_room(self):
         ann = self.connect("ann", send_buffer=65536, receive_buffer=65536)

@@ -50,6 +50,24 @@ c0ocGEKZte20KoJNfgwxYIQvTkRgQi9XgQ==
 -----END CERTIFICATE-----
 """
 
+# The key by `openssl pkey -aes256`, and in the form that it had before, by `openssl ec -aes128`.
+ENCRYPTED = ("""-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAgB8ePwmNrdtwICCAAw
+DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEENwgT6NR/k+Q58Uvt+hbReUEgZBC
+RKJkY36FO0eD0/Nd2v1TEVXFJ4fZ2dSr4mWEukMmBl2KjGpuiadoKlec2c8DbYuV
+rICxMzc7o32Fyr73wnKofemVS5uyXBmV+ukKOdksh2FllpDLJJO9pnt/tYSAcgex
+xeQI/3NnHEVWKSD08WutpSONyRAJdcyEpK1yiM47vXtDV3WcOoDODL9PgYdXA2U=
+-----END ENCRYPTED PRIVATE KEY-----
+""", """-----BEGIN EC PRIVATE KEY-----
+Proc-Type: 4,ENCRYPTED
+DEK-Info: AES-128-CBC,F48C7E9E90F9CC36016216F15DFF7845
+
+mfptowAJfpPLeT2aGPF5VGWmtENkhwCRpXjgYEVoEEZEF8jOsIliknZHByOTkPB3
+LO6FyyE9Y+N5wOD9M9+7BSWvhwikTFXgLcA27Q745sgTbzgLsAdc/P/RPHjDGXkJ
+iS5I0oTVLTttdIUrltMiOm3NztMZ1RSCyHvBUv2GYgI=
+-----END EC PRIVATE KEY-----
+""")
+
 
 class WithTls(WithDaemon):
     def make_settings(self, folder):
@@ -139,6 +157,16 @@ class Protected(WithTls):
             bundle = self.bundle_of("own.pem", "trading.crt")
             for connect in (spindle.connect, lambda *to, **how: asyncio.to_thread(sync.connect, *to, **how)):
                 with self.assertRaisesRegex(spindle.NotConnected, "no name of Spindle") as caught:
+                    await connect(f"tls:127.0.0.1:{self.port}", tls_bundle=bundle)
+                self.assertEqual(spindle.Code.TLS_FAILED, caught.exception.code)
+
+    async def test_nobody_is_asked_for_a_password(self):
+        """Else the loop would stand still until somebody says one."""
+        for key in ENCRYPTED:
+            pathlib.Path(self.bundle("own.pem")).write_text(WITHOUT_NAME + key, encoding="ascii")  # noqa: ASYNC240
+            bundle = self.bundle_of("own.pem", "trading.crt")
+            for connect in (spindle.connect, lambda *to, **how: asyncio.to_thread(sync.connect, *to, **how)):
+                with self.assertRaisesRegex(spindle.NotConnected, "key is encrypted; `openssl pkey") as caught:
                     await connect(f"tls:127.0.0.1:{self.port}", tls_bundle=bundle)
                 self.assertEqual(spindle.Code.TLS_FAILED, caught.exception.code)
 

@@ -216,7 +216,7 @@ public final class ConnectOptions {
   }
 
   /**
-   * Bounds connecting.
+   * Bounds connecting; null: it takes as long as it takes.
    *
    * @return what holds
    */

@@ -263,12 +263,16 @@ final class ConnectionTest {
       get(behind);
 
       CompletableFuture<Void> cancelled = ann.multicastAsync(Service.AGREED, "den", new byte[1]);
+      assertFalse(ann.tryMulticast(Service.AGREED, "news", new byte[1]));
+      final CompletableFuture<Void> writable = ann.writable(Destinations.of("news"), PATIENCE);
+      assertFalse(writable.isDone(), "it is not worth trying");
       behind = ann.multicastAsync(Service.AGREED, "news", new byte[1]);
       Thread waiting = new Thread(() -> ann.multicast(Service.AGREED, "news", new byte[1]));
       waiting.start();
       assertFalse(behind.isDone());
       cancelled.cancel(false);
       get(behind);
+      get(writable);
       waiting.join(PATIENCE.toMillis());
       assertFalse(waiting.isAlive());
     }
@@ -448,6 +452,88 @@ final class ConnectionTest {
         assertThrows(SpindleException.class, () -> ann.multicast(Service.FIFO, "den", new byte[0])).code());
     ann.close();
     ann.close();
+  }
+
+  /** By a mistake, or because what the program has for exceptions that nobody has caught throws one. */
+  @Test
+  void whatWaitsEndsWhereTheConnectionsThreadDies() throws Exception {
+    ConnectOptions options =
+        daemon
+            .options("ann")
+            .withThreadFactory(
+                work -> {
+                  Thread thread = new Thread(work);
+                  thread.setDaemon(true);
+                  thread.setUncaughtExceptionHandler(
+                      (where, failure) -> {
+                        throw new IllegalStateException("on purpose");
+                      });
+                  return thread;
+                })
+            .withExecutor(
+                work -> {
+                  throw new RejectedExecutionException("on purpose");
+                });
+    Connection ann = Spindle.connect(options);
+    daemon.signal("STOP");
+    CompletableFuture<Answers> asked = ann.request("nobody", new byte[0], null);
+    CompletableFuture<Feed> opened = ann.openFeed("den");
+    CompletableFuture<GroupView> joined = ann.join("den");
+    ann.onEvent(event -> {});
+    assertEquals(Code.INTERNAL_ERROR, codeOf(asked));
+    assertEquals(Code.INTERNAL_ERROR, codeOf(opened));
+    assertEquals(Code.INTERNAL_ERROR, codeOf(joined));
+    assertEquals(Code.INTERNAL_ERROR, assertInstanceOf(Disconnected.class, ann.receive(PATIENCE)).code());
+    ann.close();
+  }
+
+  @Test
+  void connectingMayTakeAsLongAsItDoes() {
+    for (Duration timeout : new Duration[] {null, Duration.ofSeconds(Long.MAX_VALUE)}) {
+      try (Connection ann = Spindle.connect(daemon.options("ann").withConnectTimeout(timeout))) {
+        assertEquals(Name.of("#ann#a"), ann.privateName(), "it is not connected yet");
+      }
+    }
+  }
+
+  /** The first so many threads of a connection with bulk channels can be had, and one not. */
+  @Test
+  void whereThereAreNoMoreThreadsNothingIsLeft() throws Exception {
+    for (int count = 0; count < 4; count++) {
+      List<Thread> made = new ArrayList<>();
+      int[] left = {count};
+      ConnectOptions options =
+          daemon
+              .options("ann")
+              .withBulk()
+              .withThreadFactory(
+                  work -> {
+                    Thread thread =
+                        new Thread(work) {
+                          @Override
+                          public void start() {
+                            if (left[0]-- == 0) {
+                              throw new OutOfMemoryError("unable to create native thread");
+                            }
+                            super.start();
+                          }
+                        };
+                    synchronized (made) {
+                      made.add(thread);
+                    }
+                    return thread;
+                  });
+      assertThrows(OutOfMemoryError.class, () -> Spindle.connect(options));
+      List<Thread> all;
+      synchronized (made) {
+        all = List.copyOf(made);
+      }
+      for (Thread each : all) {
+        each.join(TestDaemon.PATIENCE_S * 1000);
+        assertFalse(each.isAlive(), "with " + count);
+      }
+    }
+    daemon.connect("ann").close();
   }
 
   @Test

@@ -147,6 +147,14 @@ final class TlsTest {
   }
 
   @Test
+  void theReasonIsHeardAlthoughNothingCanBeWritten() throws Exception {
+    FailedWriteTest played = new FailedWriteTest();
+    try (PlainServer server = new PlainServer(folder.resolve("a.pem"), played::serve)) {
+      played.assertTheReasonIsHeard(options("feed.pem").withAddresses(List.of("tls:127.0.0.1:" + server.port())));
+    }
+  }
+
+  @Test
   void isTakenUpAgainOnAnotherStream() throws Exception {
     try (CuttingProxy proxy = new CuttingProxy(daemon.tcpAddress());
         Connection ann = Spindle.connect(options("feed.pem").withAddresses(List.of("tls:" + proxy.address())))) {

@@ -117,8 +117,14 @@ final class BulkCalls implements Bulk, BulkIo.Session {
     }
   }
 
+  /** Throws where there can be no more threads: none is left then. */
   void start() {
     io.start(state.options().bulk().workers());
+  }
+
+  /** It has not been started. */
+  void discard() {
+    io.discard();
   }
 
   /** Without the lock. */

@@ -119,9 +119,21 @@ final class BulkIo implements BulkTransfer.Host {
     thread = threads.newThread(this::run);
   }
 
+  /** Throws where there can be no more threads: none is left then. */
   void start(int count) {
-    workers.start(count, threads);
-    thread.start();
+    try {
+      workers.start(count, threads);
+      thread.start();
+    } catch (RuntimeException | Error failure) {
+      discard();
+      throw failure;
+    }
+  }
+
+  /** Its thread does not run. */
+  void discard() {
+    workers.stop();
+    closeSelector();
   }
 
   void runSoon(Runnable task) {
@@ -524,6 +536,10 @@ final class BulkIo implements BulkTransfer.Host {
     transfers.values().forEach(BulkTransfer::saveAtEnd);
     transfers.clear();
     pool.clear();
+    closeSelector();
+  }
+
+  private void closeSelector() {
     lock.lock();
     try {
       isAwake = true; // for good: nobody wakes a selector that is closed

@@ -37,6 +37,8 @@ final class ConnectionState implements Observer {
   private final JoinedGroups joined = new JoinedGroups();
   private volatile Name privateName = Name.of("");
   private long connectUntil; // up to the first welcome
+  private boolean wasWelcomed; // by any daemon
+  private boolean isUnwanted; // whoever was to have it has gone
   private boolean hasWriteFailed; // on the connection that there is
   private boolean isDraining;
   private boolean isClosing;
@@ -231,13 +233,18 @@ final class ConnectionState implements Observer {
     session.start(Clock.now());
   }
 
-  /** Up to when a daemon has to welcome the client; NEVER once one has. */
+  /** Up to when a daemon has to welcome the client; NEVER once one has, or where it may take as long as it does. */
   long connectUntil() {
     return connectUntil;
   }
 
-  /** The thread gives up. */
+  boolean wasWelcomed() {
+    return wasWelcomed;
+  }
+
+  /** The thread gives up, although a daemon may welcome the client meanwhile. */
   void stopConnecting() {
+    isUnwanted = true;
     connectUntil = Clock.now();
     selector.wakeup();
   }
@@ -246,7 +253,10 @@ final class ConnectionState implements Observer {
     if (!session.isConnected()) {
       return;
     }
-    connectUntil = ClientSession.NEVER;
+    wasWelcomed = true;
+    if (!isUnwanted) {
+      connectUntil = ClientSession.NEVER;
+    }
     if (!privateName.equals(session.reader().privateName())) {
       privateName = session.reader().privateName();
     }

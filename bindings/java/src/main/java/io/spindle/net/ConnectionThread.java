@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -90,10 +91,21 @@ final class ConnectionThread {
       last.add(new Disconnected(code, bug.toString(), session.writer().notTaken()));
       events.push(last, 0);
       calls.end(code);
+      calls.endRequests(code);
+      feeds.end(code);
       state.sessionEnded();
     }
     state.tellChanged();
-    runDone();
+    for (Runnable done = calls.takeFirstDone(); done != null; done = calls.takeFirstDone()) {
+      lock.unlock();
+      try {
+        done.run();
+      } catch (RuntimeException | Error another) {
+        // What fails, such as a program's handler of exceptions that nobody has caught, keeps no others from their end.
+      } finally {
+        lock.lock();
+      }
+    }
   }
 
   /** One round: write, wait, read, handle. False when there is nothing left to do for ever. */
@@ -158,12 +170,15 @@ final class ConnectionThread {
   /** Runs what depends on calls that have ended, without the lock. */
   private void runDone() {
     while (calls.hasDone()) {
-      List<Runnable> done = calls.takeDone();
+      Iterator<Runnable> done = calls.takeDone().iterator();
       lock.unlock();
       try {
-        done.forEach(Runnable::run);
+        while (done.hasNext()) {
+          done.next().run();
+        }
       } finally {
         lock.lock();
+        done.forEachRemaining(calls::addDone); // where one of them has failed
       }
     }
   }

@@ -187,6 +187,14 @@ final class FeedCalls {
             });
   }
 
+  /** The connection has ended, and the engine will tell of no feed any more. */
+  void end(Code code) {
+    for (Opening asked : opening.values()) {
+      state.calls().addDone(() -> asked.future().completeExceptionally(new SpindleException(code)));
+    }
+    opening.clear();
+  }
+
   long nextDeadline() {
     long first = feeds.nextDeadline();
     for (Opening each : opening.values()) {

@@ -36,6 +36,9 @@ interface Link {
   /** Tells the other side that nothing follows. */
   void finishWriting();
 
+  /** Where writing has failed: nothing follows, not even what was taken. What comes can be read up to its end. */
+  void stopWriting();
+
   /** Reading and writing end, for whoever does. */
   void shutDown();
 

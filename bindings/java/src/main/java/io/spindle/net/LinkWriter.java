@@ -157,15 +157,20 @@ final class LinkWriter {
     isBlocked = isMoreLeft && !hasFailed;
     session.consume(sent);
     if (hasFailed) {
-      // The reason may still be waiting to be read: the thread goes on reading up to the end of what came.
-      state.setWriteFailed(true);
-      if (!session.returns()) {
-        session.writer().dropOutput();
-      }
-      to.shutDown();
+      noteFailure(to);
     }
     state.tellChanged();
     listener.written(hasFailed);
+  }
+
+  /** The reason may still be waiting to be read: the thread goes on reading up to the end. */
+  private void noteFailure(Link to) {
+    state.setWriteFailed(true);
+    isBlocked = false;
+    if (!session.returns()) {
+      session.writer().dropOutput();
+    }
+    to.stopWriting();
   }
 
   // --- By the connection's thread ---
@@ -177,7 +182,7 @@ final class LinkWriter {
 
   /** Whether the socket is waited for until it can be written to. */
   boolean wantsSocket() {
-    return link != null && ((isBlocked && !state.hasWriteFailed()) || link.hasUnsent()) && !isBusy;
+    return link != null && !state.hasWriteFailed() && (isBlocked || link.hasUnsent()) && !isBusy;
   }
 
   /** The socket can be written to. */
@@ -188,7 +193,8 @@ final class LinkWriter {
     try {
       link.flush();
     } catch (IOException failure) {
-      return; // found by who reads or writes next
+      noteWritten(link, 0, false, true);
+      return;
     }
     if (isBlocked && !link.hasUnsent()) {
       isBlocked = false;

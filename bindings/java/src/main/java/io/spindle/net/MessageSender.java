@@ -233,10 +233,11 @@ final class MessageSender {
     PendingCalls.Call call;
     lock.lock();
     try {
-      if (!state.canSend()) {
-        return ConnectionState.failed(Code.NOT_CONNECTED);
+      Code code = whyNot(groups); // tryMulticast would go by it, too
+      if (code == Code.NOT_CONNECTED) {
+        return ConnectionState.failed(code);
       }
-      if (hasRoomFor(groups)) {
+      if (code == null && session.writer().hasRoom(groups)) {
         return CompletableFuture.completedFuture(null);
       }
       call = calls.addWritable(groups, Clock.after(timeout), future);

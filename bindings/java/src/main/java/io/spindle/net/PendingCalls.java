@@ -333,6 +333,11 @@ final class PendingCalls {
     endThose(rooms, call -> true, Code.NOT_CONNECTED);
   }
 
+  /** The same of requests, where the engine will tell of none any more. */
+  void endRequests(Code code) {
+    endThose(requests, call -> true, code);
+  }
+
   boolean isEmpty() {
     return joins.isEmpty() && confirms.isEmpty() && requests.isEmpty() && rooms.isEmpty();
   }
@@ -362,6 +367,11 @@ final class PendingCalls {
 
   boolean hasDone() {
     return !done.isEmpty();
+  }
+
+  /** Null: there is none. It takes no memory. */
+  Runnable takeFirstDone() {
+    return done.isEmpty() ? null : done.remove(0);
   }
 
   List<Runnable> takeDone() {

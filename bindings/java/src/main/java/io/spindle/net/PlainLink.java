@@ -58,6 +58,15 @@ final class PlainLink implements Link {
 
   @Override
   public void finishWriting() {
+    stopWriting(channel);
+  }
+
+  @Override
+  public void stopWriting() {
+    stopWriting(channel);
+  }
+
+  static void stopWriting(SocketChannel channel) {
     try {
       channel.shutdownOutput();
     } catch (IOException gone) {

@@ -114,14 +114,16 @@ public final class SocketConnection implements Connection {
       if (channels != null) {
         channels.start();
       }
-      state.waitFor(
-          ClientSession.NEVER, () -> state.hasEnded() || state.connectUntil() == ClientSession.NEVER);
+      state.waitFor(ClientSession.NEVER, () -> state.hasEnded() || state.wasWelcomed());
       if (!state.hasEnded()) {
         return;
       }
-    } catch (SpindleException interrupted) {
+    } catch (RuntimeException | Error failure) { // such as an interrupt, or that there can be no more threads
       state.stopConnecting();
-      throw interrupted;
+      if (thread == null || !thread.isAlive()) {
+        discard();
+      }
+      throw failure;
     } finally {
       lock.unlock();
     }
@@ -129,6 +131,18 @@ public final class SocketConnection implements Connection {
       if (event instanceof Disconnected end) {
         throw new SpindleException(end.code(), end.text());
       }
+    }
+  }
+
+  /** Its thread does not run. */
+  private void discard() {
+    if (channels != null) {
+      channels.discard();
+    }
+    try {
+      state.selector().close();
+    } catch (IOException gone) {
+      // It is closed.
     }
   }
 

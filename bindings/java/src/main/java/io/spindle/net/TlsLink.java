@@ -156,7 +156,15 @@ final class TlsLink implements Link {
         case CLOSED:
           return into.position() == start ? -1 : into.position() - start;
         default:
-          int count = fill();
+          int count;
+          try {
+            count = fill();
+          } catch (IOException failure) {
+            if (into.position() == start) {
+              throw failure;
+            }
+            return into.position() - start; // that has come before; the next time finds the failure
+          }
           if (count == 0 || (count < 0 && into.position() != start)) {
             return into.position() - start;
           }
@@ -176,9 +184,17 @@ final class TlsLink implements Link {
           break;
         }
       }
-      flushOutgoing();
+      flushAnswer();
     } finally {
       writeLock.unlock();
+    }
+  }
+
+  private void flushAnswer() {
+    try {
+      flushOutgoing();
+    } catch (IOException failure) {
+      // Who writes finds out. What has come can be read all the same.
     }
   }
 
@@ -266,6 +282,11 @@ final class TlsLink implements Link {
     } finally {
       writeLock.unlock();
     }
+  }
+
+  @Override
+  public void stopWriting() {
+    PlainLink.stopWriting(channel);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.spindle.net;
 
 import java.io.IOException;
+import java.net.Socket;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
@@ -11,11 +12,22 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLServerSocket;
 import javax.net.ssl.SSLSocket;
 
-/** A server with the protocol of a daemon, and a certificate of any kind. It ends each connection once it is protected. */
+/** A server with the protocol of a daemon, and a certificate of any kind. It ends each connection once that is served. */
 public final class PlainServer implements AutoCloseable {
+  /** What it does with a connection once it is protected. */
+  public interface Service {
+    void serve(Socket client) throws IOException;
+  }
+
   private final SSLServerSocket socket;
+  private final Service service;
 
   public PlainServer(Path path) throws IOException, GeneralSecurityException {
+    this(path, client -> {});
+  }
+
+  public PlainServer(Path path, Service service) throws IOException, GeneralSecurityException {
+    this.service = service;
     TlsBundle bundle = TlsBundle.read(path);
     KeyStore keys = KeyStore.getInstance("PKCS12");
     keys.load(null, new char[0]);
@@ -37,6 +49,7 @@ public final class PlainServer implements AutoCloseable {
     while (!socket.isClosed()) {
       try (SSLSocket one = (SSLSocket) socket.accept()) {
         one.startHandshake();
+        service.serve(one);
       } catch (IOException refused) {
         // As it is meant to be.
       }

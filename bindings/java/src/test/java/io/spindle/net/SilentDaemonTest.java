@@ -124,6 +124,11 @@ final class SilentDaemonTest {
     }
 
     @Override
+    public void stopWriting() {
+      inner.stopWriting();
+    }
+
+    @Override
     public void shutDown() {
       inner.shutDown();
     }

@@ -1,5 +1,6 @@
 package io.spindle.protocol;
 
+import io.spindle.Code;
 import io.spindle.Name;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -14,6 +15,28 @@ public final class PlayedDaemon {
     int head = frame.beginFrame(Frames.WELCOME);
     frame.u16(Frames.VERSION);
     frame.name(name);
+    frame.endFrame(head);
+    return frame;
+  }
+
+  /** It holds so much for the client. */
+  public static Output warning(int percent) {
+    Output frame = new Output();
+    int head = frame.beginFrame(Frames.WARNING);
+    frame.u8(percent);
+    frame.varint(percent);
+    frame.varint(100);
+    frame.endFrame(head);
+    return frame;
+  }
+
+  /** Its last word; it has taken nothing. */
+  public static Output close(Code reason) {
+    Output frame = new Output();
+    int head = frame.beginFrame(Frames.CLOSE);
+    frame.u16(reason.number());
+    frame.u16(0);
+    frame.varint(0);
     frame.endFrame(head);
     return frame;
   }
