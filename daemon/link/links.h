@@ -129,7 +129,7 @@ class Links final : public PortHandler {
 
  private:
   void handle_frame(Time now, Link& link, Link::Frame frame);
-  /// Whether the connection has turned out to be none of a link, and is another's now.
+  /// Whether the connection has turned out to be none of a link: it is another's now, or will be with the next bytes.
   bool hand_over(Time now, Link& link);
   /// The link if frames may be sent on it now.
   Link* sendable(LinkId link) const { return layer_.stopping ? nullptr : layer_.table.find_established(link); }
