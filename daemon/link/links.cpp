@@ -220,7 +220,7 @@ LinkInfo Links::info(LinkId id) const {
   info.address = link.address();
   info.identity = link.identity();
   info.dialled = link.dialled();
-  info.configured_weight = layer_.neighbours.weight_of(link.peer().name);
+  info.configured_weight = configured_weight(id);
   info.round_trip = link.round_trip();
   info.up_since = link.up_since();
   info.queued_bytes = link.queue().bytes();

@@ -98,6 +98,10 @@ class Links final : public PortHandler {
   bool is_established(LinkId link) const { return layer_.table.is_established(link); }
   std::optional<LinkId> established_with(std::string_view peer) const;
   LinkInfo info(LinkId link) const;
+  /// As LinkInfo has it.
+  std::uint32_t configured_weight(LinkId link) const {
+    return layer_.neighbours.weight_of(layer_.table.at(link).peer().name);
+  }
   const DaemonId& peer(LinkId link) const { return layer_.table.at(link).peer(); }
   Duration round_trip(LinkId link) const { return layer_.table.at(link).round_trip(); }
   /// Without the time that the daemons take to answer, as far as that is known: what a path is worth.

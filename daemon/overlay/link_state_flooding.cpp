@@ -72,7 +72,14 @@ void LinkStateFlooding::link_down(Time now, LinkId link) {
 }
 
 void LinkStateFlooding::round_trip_changed(Time now, LinkId link) {
-  if (!at(link).up || !at(link).weight.update(links_.path_round_trip(link))) return;
+  if (!at(link).up) return;
+  LinkWeight& weight = at(link).weight;
+  const std::uint32_t before = weight.value();
+  // Where the neighbour dialled first, its name is known only now to be behind an address that has a weight.
+  const std::uint32_t configured = links_.configured_weight(link);
+  if (weight.configured() != configured) weight = LinkWeight(configured);
+  weight.update(links_.path_round_trip(link));
+  if (weight.value() == before) return;
   review_own_links(now);
   topology_changed(now);
 }

@@ -111,6 +111,24 @@ TEST_F(OverlayTest, WeightsFollowTheRoundTripsBelowTheDaemons) {
   EXPECT_EQ(edge().round_trip_us, 5000u);
 }
 
+TEST_F(OverlayTest, AWeightCountsAlsoWhereTheNeighbourDialledFirst) {
+  NodeConfig config = LinkNet::config("delta", {"epsilon"});
+  config.link.neighbours[0].weight = 1000;
+  Node& delta = *more.emplace_back(std::make_unique<Node>(net.add(config)));
+  bring_up(delta);
+  advance(1s);
+  Node& epsilon = add("epsilon", "delta");
+  bring_up(epsilon);
+  advance(300ms);
+  ASSERT_FALSE(delta.daemon.links.info(link(delta, epsilon)).dialled);
+  advance(10s);  // delta has dialled the address, too, and knows who is there
+  for (Node* each : {&delta, &epsilon}) {
+    ASSERT_EQ(each->overlay.reachable().edges.size(), 1u);
+    EXPECT_EQ(each->overlay.reachable().edges[0].weight, 1000u);
+  }
+  EXPECT_FALSE(delta.daemon.links.info(link(delta, epsilon)).dialled) << "on the same link";
+}
+
 TEST_F(OverlayTest, LinkStateReachesEverybody) {
   for (Node* node : {&alpha, &beta, &gamma}) {
     EXPECT_EQ(node->reachable(), (Texts{"alpha", "beta", "gamma"}));
