@@ -452,6 +452,20 @@ TEST_F(OverlayTest, WarnsOfAnotherDaemonOfItsNameThatLives) {
   EXPECT_EQ(gamma.reachable(), (Texts{"alpha", "beta", "gamma"}));
 }
 
+TEST_F(OverlayTest, WhatADaemonKnowsIsToldOnceALink) {
+  const auto ask = [&] {
+    alpha.overlay.send(link(alpha, beta), LinkStateSummary{});
+    settle();
+  };
+  const std::uint64_t told = beta.count(Counter::control_out);
+  ask();  // it has asked when the link came up
+  EXPECT_EQ(beta.daemon.closes(Errc::unexpected_frame), 1u);
+  EXPECT_LE(beta.count(Counter::control_out), told + 2) << "it says why, and to gamma that the link is gone";
+  advance(2s);  // another link
+  EXPECT_EQ(alpha.reachable(), (Texts{"alpha", "beta", "gamma"}));
+  EXPECT_EQ(beta.daemon.closes(Errc::unexpected_frame), 1u);
+}
+
 TEST_F(OverlayTest, ALinkIsAdvertisedOnceTheOtherSideHasToldWhatItKnows) {
   Node& delta = add("delta", "gamma");
   delta.daemon.links.start(net.now);
