@@ -466,6 +466,26 @@ TEST_F(OverlayTest, WhatADaemonKnowsIsToldOnceALink) {
   EXPECT_EQ(beta.daemon.closes(Errc::unexpected_frame), 1u);
 }
 
+TEST_F(OverlayTest, ASequenceThatNobodyCanHaveComeToIsLeftAlone) {
+  const auto forge = [&](const std::string& of, std::uint64_t sequence) {
+    gamma.overlay.send(link(gamma, beta), LinkState{{of, 1}, sequence, {}});
+    settle();
+  };
+  const std::uint64_t sequence_max = std::uint64_t{1} << 62;
+  forge("beta", sequence_max);   // of whom it goes to
+  forge("alpha", sequence_max);  // and of another
+  advance(1s);
+  for (Node* each : {&alpha, &beta, &gamma}) {
+    EXPECT_EQ(each->reachable(), (Texts{"alpha", "beta", "gamma"})) << each->daemon.name();
+    EXPECT_EQ(each->daemon.closes(Errc::malformed_frame), 0u) << each->daemon.name();
+  }
+  forge("alpha", 1'000'000);  // alpha goes above
+  advance(1s);
+  for (Node* each : {&alpha, &beta, &gamma}) {
+    EXPECT_EQ(each->reachable(), (Texts{"alpha", "beta", "gamma"})) << each->daemon.name();
+  }
+}
+
 TEST_F(OverlayTest, ALinkIsAdvertisedOnceTheOtherSideHasToldWhatItKnows) {
   Node& delta = add("delta", "gamma");
   delta.daemon.links.start(net.now);
