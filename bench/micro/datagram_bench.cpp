@@ -35,7 +35,7 @@ void DatagramsOut(benchmark::State& state) {
       from.send(datagrams);
     }
     state.PauseTiming();
-    while (!reader.read(to.descriptor(), 0).empty()) {
+    while (!reader.read(to.descriptor(), 0).datagrams.empty()) {
     }
     state.ResumeTiming();
   }

@@ -23,7 +23,18 @@ struct Admin::Connection {
   bool idle = false;       // has had its reply, and sent nothing since
   bool blocked = false;    // the last write was short
   bool reading = true;
+  bool touched = false;  // is in `touched_`
   Time deadline;
+
+  /// Whether all that there is to know of the next one is here: the request, or a head that is none of a request's.
+  bool has_request() const {
+    const std::optional<spindle::FrameHead> head = spindle::read_frame_head(input.unread());
+    if (!head) return false;
+    return !is_request(*head) || input.unread().size() >= spindle::kFrameHeadBytes + head->length;
+  }
+  static bool is_request(const spindle::FrameHead& head) {
+    return head.type == static_cast<std::uint8_t>(AdminFrame::request) && head.length <= kAdminRequestBytesMax;
+  }
 };
 
 Admin::Admin(Context& context, Driver& driver, const AdminSubjects& subjects)
@@ -69,14 +80,18 @@ void Admin::handle_read(Time now, ConnectionId connection, std::size_t bytes) {
   reader->input.commit(context_.read_arena, bytes);
   if (bytes == 0) return;
   if (std::exchange(reader->idle, false)) reader->deadline = now + kAdminPatience;
-  touched_.push_back(connection);
+  touch(*reader);
 }
 
 void Admin::handle_writable(Time, ConnectionId connection) {
   Connection* writer = find(connection);
   SPINDLE_CHECK(writer != nullptr);
   writer->blocked = false;
-  touched_.push_back(connection);
+  touch(*writer);
+}
+
+void Admin::touch(Connection& connection) {
+  if (!std::exchange(connection.touched, true)) touched_.push_back(connection.id);
 }
 
 void Admin::handle_closed(Time, ConnectionId connection, std::string_view) { connections_.erase(connection); }
@@ -95,41 +110,62 @@ void Admin::handle_time(Time now) {
 }
 
 Time Admin::next_deadline() const {
-  Time next = kNever;
+  Time next = goes_on_at_;
   for (const auto& [id, connection] : connections_) next = std::min(next, connection->deadline);
   return next;
 }
 
 // Requests are answered here, behind all other layers, so that what a reply says is the state between two turns.
 void Admin::flush(Time now) {
+  std::optional<ConnectionId> answered;
   for (const ConnectionId id : std::exchange(touched_, {})) {
     Connection* connection = find(id);
-    if (connection == nullptr || connection->blocked) continue;
+    if (connection == nullptr) continue;
+    connection->touched = false;
+    if (connection->blocked) continue;
     if (!connection->output.empty()) write(now, *connection);
-    if (connection->output.empty()) take_requests(now, *connection);
+    if (!connection->output.empty()) continue;
+    if (!connection->has_request()) {
+      expect_rest(*connection);
+    } else if (answered) {
+      wait_for_turn(*connection);
+    } else {
+      answered = id;
+      take_request(now, *connection);
+    }
   }
+  // Behind those that have had no answer yet.
+  Connection* const last = answered ? find(*answered) : nullptr;
+  if (last != nullptr && last->output.empty()) last->has_request() ? wait_for_turn(*last) : expect_rest(*last);
+  goes_on_at_ = touched_.empty() ? kNever : now;
 }
 
-void Admin::take_requests(Time now, Connection& connection) {
-  const ConnectionId id = connection.id;
-  // A request may close the connection, and with it end the life of `connection`.
-  while (find(id) != nullptr && connection.output.empty()) {
-    const std::optional<spindle::FrameHead> head = spindle::read_frame_head(connection.input.unread());
-    connection.wanted = 0;
-    if (!head) return;
-    if (head->type != static_cast<std::uint8_t>(AdminFrame::request)) {
-      return close(connection, {Errc::unexpected_frame, fmt::format("a frame of type {} is no request", head->type)});
-    }
-    if (head->length > kAdminRequestBytesMax) {
-      return close(connection, {Errc::frame_too_large, fmt::format("a request has {} bytes, more than the limit of {}",
-                                                                   head->length, kAdminRequestBytesMax)});
-    }
-    connection.wanted = spindle::kFrameHeadBytes + head->length;
-    if (connection.input.unread().size() < connection.wanted) return;
-    const Slice frame = connection.input.take(connection.wanted);
-    connection.wanted = 0;
-    answer(now, connection, frame.part(spindle::kFrameHeadBytes).view());
+/// Nothing more is read until its turn has come.
+void Admin::wait_for_turn(Connection& connection) {
+  set_reading(connection, false);
+  touch(connection);
+}
+
+/// The next request is not all there.
+void Admin::expect_rest(Connection& connection) {
+  const std::optional<spindle::FrameHead> head = spindle::read_frame_head(connection.input.unread());
+  connection.wanted = head ? spindle::kFrameHeadBytes + head->length : 0;
+  set_reading(connection, true);
+}
+
+void Admin::take_request(Time now, Connection& connection) {
+  const std::optional<spindle::FrameHead> head = spindle::read_frame_head(connection.input.unread());
+  SPINDLE_CHECK(head);
+  if (head->type != static_cast<std::uint8_t>(AdminFrame::request)) {
+    return close(connection, {Errc::unexpected_frame, fmt::format("a frame of type {} is no request", head->type)});
   }
+  if (head->length > kAdminRequestBytesMax) {
+    return close(connection, {Errc::frame_too_large, fmt::format("a request has {} bytes, more than the limit of {}",
+                                                                 head->length, kAdminRequestBytesMax)});
+  }
+  const Slice frame = connection.input.take(spindle::kFrameHeadBytes + head->length);
+  connection.wanted = 0;
+  answer(now, connection, frame.part(spindle::kFrameHeadBytes).view());
 }
 
 void Admin::answer(Time now, Connection& connection, ByteView request) {
@@ -169,7 +205,7 @@ void Admin::write(Time now, Connection& connection) {
   }
   connection.idle = connection.input.unread().empty();
   connection.deadline = now + (connection.idle ? kAdminIdle : kAdminPatience);
-  set_reading(connection, true);
+  set_reading(connection, !connection.has_request());
 }
 
 void Admin::set_reading(Connection& connection, bool on) {

@@ -58,14 +58,20 @@ class Admin final : public PortHandler {
   void handle_closed(Time now, ConnectionId connection, std::string_view why) override;
   void handle_time(Time now);
   Time next_deadline() const;
-  /// Writes what the turn brought.
+  /// The end of a turn: writes what waits, and answers one request, whoever asked it: what a request takes grows with
+  /// what it asks about. The others are for the next turns, each connection in its turn.
   void flush(Time now);
 
  private:
   struct Connection;
 
   Connection* find(ConnectionId connection) const;
-  void take_requests(Time now, Connection& connection);
+  /// It has something to do at the end of the turn.
+  void touch(Connection& connection);
+  void wait_for_turn(Connection& connection);
+  void expect_rest(Connection& connection);
+  /// Which is there as far as Connection::has_request says. The connection may be closed by it.
+  void take_request(Time now, Connection& connection);
   void answer(Time now, Connection& connection, ByteView request);
   /// Writes what can be written, and reads on once all is.
   void write(Time now, Connection& connection);
@@ -80,7 +86,8 @@ class Admin final : public PortHandler {
   Time started_at_{};
   bool stopping_ = false;
   std::map<ConnectionId, std::unique_ptr<Connection>> connections_;
-  std::vector<ConnectionId> touched_;  // with something to read or write in this turn
+  std::vector<ConnectionId> touched_;  // with something to read or write in this turn, or left by the last one
+  Time goes_on_at_ = kNever;           // where that has left some
 };
 
 }  // namespace spindled

@@ -7,6 +7,7 @@
 #include "daemon/base/input_buffer.h"
 #include "daemon/base/peer.h"
 #include "daemon/base/time.h"
+#include "libclient/common/framing.h"
 
 namespace spindled {
 
@@ -14,10 +15,11 @@ namespace spindled {
 class ConnectionTaker {
  public:
   virtual ~ConnectionTaker() = default;
-  /// Whether a connection to that port that begins with a frame of that type is for this one.
-  virtual bool takes(Port port, std::uint8_t first_frame) const = 0;
+  /// Whether a connection to that port that begins with a frame of that head is for this one. Until the frame is whole
+  /// it stays the former owner's all the same, who holds strangers to its bounds.
+  virtual bool takes(Port port, const spindle::FrameHead& first_frame) const = 0;
   /// The connection is no longer the former owner's, which calls nothing about it any more. `unread` begins with that
-  /// frame, of which a part may be missing.
+  /// frame, the whole of it.
   virtual void take_over(Time now, ConnectionId connection, Port port, const Peer& peer, InputBuffer unread) = 0;
 };
 

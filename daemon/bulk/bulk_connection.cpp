@@ -6,6 +6,7 @@
 #include <set>
 
 #include "daemon/base/gather_buffers.h"
+#include "daemon/link/link_limits.h"
 #include "libclient/common/framing.h"
 
 namespace spindled {
@@ -25,7 +26,9 @@ Result<std::optional<BulkConnection::Frame>> BulkConnection::next_frame() {
   wanted_ = 0;
   const std::optional<spindle::FrameHead> head = spindle::read_frame_head(input_.unread());
   if (!head) return std::nullopt;
-  if (head->length > bulk::kBulkFrameBytesMax) {
+  // Who dials is told the hello of a link first.
+  const std::size_t limit = phase_ == Phase::open ? bulk::kBulkFrameBytesMax : kHandshakeFrameBytesMax;
+  if (head->length > limit) {
     return fail(Errc::frame_too_large, fmt::format("a bulk frame of type {} has {} bytes", head->type, head->length));
   }
   const std::size_t size = spindle::kFrameHeadBytes + head->length;

@@ -30,6 +30,8 @@ constexpr int kForgottenDoublings = 7;
 /// invitation, the connection, and the greeting.
 constexpr Duration kOpening = 50ms;
 constexpr int kOpeningRoundTrips = 4;
+/// Longest content of the first frame of a connection, which is small: names of 255 bytes at most, and numbers.
+constexpr std::size_t kFirstFrameBytesMax = 1024;
 /// A hop that no channel needs is closed when nothing has gone over it for this long.
 constexpr Duration kHopIdle = 30s;
 
@@ -79,8 +81,9 @@ BulkPlane::~BulkPlane() = default;
 
 // Connections.
 
-bool BulkPlane::takes(Port port, std::uint8_t first_frame) const {
-  const auto type = static_cast<BulkFrame>(first_frame);
+bool BulkPlane::takes(Port port, const spindle::FrameHead& first_frame) const {
+  if (first_frame.length > kFirstFrameBytesMax) return false;
+  const auto type = static_cast<BulkFrame>(first_frame.type);
   return port == Port::link ? type == BulkFrame::hello : port == Port::client && type == BulkFrame::attach;
 }
 

@@ -46,7 +46,7 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   ~BulkPlane() override;
 
   // ConnectionTaker
-  bool takes(Port port, std::uint8_t first_frame) const override;
+  bool takes(Port port, const spindle::FrameHead& first_frame) const override;
   void take_over(Time now, ConnectionId connection, Port port, const Peer& peer, InputBuffer unread) override;
 
   // PortHandler, of connections that were taken over, and of those that this dials.

@@ -16,6 +16,9 @@ inline constexpr std::size_t kLinksMax = 4096;
 inline constexpr std::size_t kPendingAcceptedMax = 256;
 /// What one link may have waiting. The layers above keep far below it; beyond it the link is closed.
 inline constexpr std::size_t kLinkQueueBytesMax = 256u << 20;
+/// What may wait for a neighbour at the priority of control, and its pings still be answered: that it is there it hears
+/// by whatever it reads.
+inline constexpr std::size_t kAnswersQueueBytesMax = 64u << 10;
 /// What counts as one packet in the length of a queue, in bytes.
 inline constexpr std::size_t kPacketBytes = 1400;
 /// So many packets are that many bytes; none are one.

@@ -59,7 +59,9 @@ void Links::handle_read(Time now, ConnectionId connection, std::size_t bytes) {
 bool Links::hand_over(Time now, Link& link) {
   if (taker_ == nullptr || link.phase() != LinkPhase::handshake || link.dialled()) return false;
   const std::optional<FrameHead> head = spindle::read_frame_head(link.unread());
-  if (!head || !taker_->takes(Port::link, head->type)) return false;
+  if (!head || !taker_->takes(Port::link, *head)) return false;
+  // Until its first frame is whole it counts as one that is in its handshake, and has no longer than that.
+  if (link.unread().size() < kFrameHeadBytes + head->length) return true;
   const Peer peer(link.address(), link.identity().empty() ? std::vector<std::string>() : std::vector{link.identity()});
   InputBuffer unread = link.take_input();
   layer_.table.set_deadline(link, kNever);
@@ -218,7 +220,7 @@ LinkInfo Links::info(LinkId id) const {
   info.address = link.address();
   info.identity = link.identity();
   info.dialled = link.dialled();
-  info.configured_weight = layer_.neighbours.weight_of(link.peer().name);
+  info.configured_weight = configured_weight(id);
   info.round_trip = link.round_trip();
   info.up_since = link.up_since();
   info.queued_bytes = link.queue().bytes();

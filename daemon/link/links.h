@@ -98,6 +98,10 @@ class Links final : public PortHandler {
   bool is_established(LinkId link) const { return layer_.table.is_established(link); }
   std::optional<LinkId> established_with(std::string_view peer) const;
   LinkInfo info(LinkId link) const;
+  /// As LinkInfo has it.
+  std::uint32_t configured_weight(LinkId link) const {
+    return layer_.neighbours.weight_of(layer_.table.at(link).peer().name);
+  }
   const DaemonId& peer(LinkId link) const { return layer_.table.at(link).peer(); }
   Duration round_trip(LinkId link) const { return layer_.table.at(link).round_trip(); }
   /// Without the time that the daemons take to answer, as far as that is known: what a path is worth.
@@ -129,7 +133,7 @@ class Links final : public PortHandler {
 
  private:
   void handle_frame(Time now, Link& link, Link::Frame frame);
-  /// Whether the connection has turned out to be none of a link, and is another's now.
+  /// Whether the connection has turned out to be none of a link: it is another's now, or will be with the next bytes.
   bool hand_over(Time now, Link& link);
   /// The link if frames may be sent on it now.
   Link* sendable(LinkId link) const { return layer_.stopping ? nullptr : layer_.table.find_established(link); }

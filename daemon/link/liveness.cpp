@@ -25,6 +25,8 @@ void Liveness::echo_received(Time now, Link& link, const Link::Frame& frame) {
   if (!echo) {
     teardown_.end(now, link, {Errc::malformed_frame, "a ping or pong is malformed"});
   } else if (frame.type == LinkFrame::ping) {
+    // Whoever does not read is owed no more of them.
+    if (link.queue().bytes(FramePriority::control) > kAnswersQueueBytesMax) return;
     link.send(LinkFrame::pong, frame.body.view(), {}, {});
     layer_.table.mark_dirty(link);
   } else if (link.handle_pong(now, *echo)) {

@@ -103,10 +103,12 @@ void AsioDriver::run() {
 }
 
 void AsioDriver::turn() {
-  if (to_read_.empty() && !has_handshakes_to_do()) io_.run_one();
+  if (!is_left_over()) io_.run_one();
   // First, so that what has come meanwhile is not only read but answered in this turn.
   shake_hands();
   for (int i = 0; i < kHandlersPerTurn && io_.poll_one() != 0; ++i) continue;
+  for (const auto& listener : listeners_) listener->accept_ready();
+  datagram_sockets_.read_ready();
   read_all();
   // Bytes that have waited as long as this thread was held up count before the timeouts that they prevent.
   if (time_is_known_ && deadline_ <= now_) {
@@ -124,6 +126,13 @@ void AsioDriver::turn() {
   }
   buried_.clear();
   time_is_known_ = false;
+}
+
+/// What another turn goes on with at once.
+bool AsioDriver::is_left_over() const {
+  const auto is_ready = [](const auto& listener) { return listener->is_ready(); };
+  return !to_read_.empty() || has_handshakes_to_do() || datagram_sockets_.is_ready() ||
+         std::any_of(listeners_.begin(), listeners_.end(), is_ready);
 }
 
 Time AsioDriver::now() {

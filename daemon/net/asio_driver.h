@@ -1,7 +1,8 @@
 // Runs one Node on real sockets, real time and signals, on the thread that calls `run`.
 //
-// One turn: wait until something is ready; run what is ready; read from every connection that has bytes, each up to a
-// bound; then let the node write out what all that has led to, with one gathered write a connection.
+// One turn: wait until something is ready, and see what is; accept connections and read datagrams, and read from every
+// connection that has bytes, all of these up to bounds; then let the node write out what all that has led to, with one
+// gathered write a connection.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -126,6 +127,7 @@ class AsioDriver final : public Driver {
   bool has_handshakes_to_do() const;
 
   void turn();
+  bool is_left_over() const;
   void read_all();
   std::size_t read_from(SocketConnection& connection);
   /// Ends a connection whose first bytes were meant for another port of this daemon. Whether it did.

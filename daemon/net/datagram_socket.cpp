@@ -222,7 +222,7 @@ struct DatagramReader::Messages {
 DatagramReader::DatagramReader() : messages_(std::make_unique<Messages>()) {}
 DatagramReader::~DatagramReader() = default;
 
-std::span<const IncomingDatagram> DatagramReader::read(int socket, std::uint16_t number) {
+DatagramReader::Batch DatagramReader::read(int socket, std::uint16_t number) {
   Messages& messages = *messages_;
   datagrams_.clear();
   for (std::size_t i = 0; i < kMessages; ++i) {
@@ -258,7 +258,7 @@ std::span<const IncomingDatagram> DatagramReader::read(int socket, std::uint16_t
       datagrams_.push_back({address, {begin + from_byte, std::min(step, bytes - from_byte)}});
     }
   }
-  return datagrams_;
+  return {datagrams_, static_cast<std::size_t>(std::max(came, 0))};
 }
 
 }  // namespace spindled

@@ -59,10 +59,15 @@ class DatagramReader {
   /// Messages of one system call.
   static constexpr std::size_t kMessages = 32;
 
+  struct Batch {
+    std::span<const IncomingDatagram> datagrams;
+    std::size_t messages = 0;  // that they came in; kMessages: there may be more
+  };
+
   DatagramReader();
   ~DatagramReader();
   /// What has come to `socket`, up to a bound; valid until the next call. `number` is DatagramAddress::socket.
-  std::span<const IncomingDatagram> read(int socket, std::uint16_t number);
+  Batch read(int socket, std::uint16_t number);
 
  private:
   struct Messages;

@@ -30,16 +30,30 @@ Result<void> DatagramSockets::add(const Address& address) {
 
 void DatagramSockets::start() {
   if (!sockets_.empty()) reader_.emplace();
-  for (std::size_t i = 0; i < sockets_.size(); ++i) wait(*sockets_[i], static_cast<std::uint16_t>(i));
+  for (const auto& each : sockets_) wait(*each);
 }
 
-void DatagramSockets::wait(Socket& socket, std::uint16_t number) {
-  socket.readiness.async_wait(asio::posix::stream_descriptor::wait_read,
-                              [this, &socket, number](const std::error_code& error) {
-                                if (error) return;
-                                received_(reader_->read(socket.socket.descriptor(), number));
-                                wait(socket, number);
-                              });
+/// Reading here, and waiting anew, would go on within one turn for as long as datagrams come.
+void DatagramSockets::wait(Socket& socket) {
+  socket.readiness.async_wait(asio::posix::stream_descriptor::wait_read, [&socket](const std::error_code& error) {
+    if (!error) socket.is_ready = true;
+  });
+}
+
+bool DatagramSockets::is_ready() const {
+  return std::any_of(sockets_.begin(), sockets_.end(), [](const auto& each) { return each->is_ready; });
+}
+
+void DatagramSockets::read_ready() {
+  for (std::size_t i = 0; i < sockets_.size(); ++i) {
+    Socket& socket = *sockets_[i];
+    if (!socket.is_ready) continue;
+    const DatagramReader::Batch batch = reader_->read(socket.socket.descriptor(), static_cast<std::uint16_t>(i));
+    if (!batch.datagrams.empty()) received_(batch.datagrams);
+    if (batch.messages == DatagramReader::kMessages) continue;
+    socket.is_ready = false;
+    wait(socket);
+  }
 }
 
 const DatagramSockets::Socket* DatagramSockets::find(int connection) const {

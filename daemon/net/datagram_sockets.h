@@ -21,9 +21,15 @@ class DatagramSockets {
   DatagramSockets& operator=(const DatagramSockets&) = delete;
 
   Result<void> add(const Address& address);
-  /// Begins to read.
+  /// Begins to wait for datagrams.
   void start();
   void close() { sockets_.clear(); }
+
+  /// Whether there may be something to read: then nothing wakes the thread, which is to call `read_ready`.
+  bool is_ready() const;
+  /// Reads once from each socket that has something. Where a read takes as many messages as it can there may be more,
+  /// which are for the next call.
+  void read_ready();
 
   /// Of the socket that goes with a connection, which is open; 0: there is none.
   std::uint16_t port_of(int connection) const;
@@ -39,11 +45,12 @@ class DatagramSockets {
 
     DatagramSocket socket;
     asio::posix::stream_descriptor readiness;  // of `socket`, which owns the descriptor
+    bool is_ready = false;
   };
 
   /// The one that has the connection's own address, or else any of its family.
   const Socket* find(int connection) const;
-  void wait(Socket& socket, std::uint16_t number);
+  static void wait(Socket& socket);
 
   asio::io_context& io_;
   Received received_;

@@ -10,9 +10,6 @@ namespace spindled {
 
 namespace {
 
-/// Connections accepted in one turn, so that a flood of them leaves the others their turn.
-constexpr int kAcceptsPerTurn = 8;
-
 /// How often one that rests looks whether it may go on.
 constexpr auto kRestStep = std::chrono::milliseconds(1);
 
@@ -51,31 +48,33 @@ void Listener::start() { wait(); }
 
 void Listener::wait() {
   socket_.async_wait(asio::posix::stream_descriptor::wait_read, [this](const std::error_code& error) {
-    if (!error) accept_waiting();
+    if (!error) is_ready_ = true;
   });
 }
 
-void Listener::accept_waiting() {
-  for (int i = 0; i < kAcceptsPerTurn; ++i) {
-    if (!accept_one()) {
-      if (errno != EAGAIN) return pause(errno);
-      if (paused_) log_.info("accepting on {} again", name_);
-      paused_ = false;
-      break;
+void Listener::accept_ready() {
+  if (!is_ready_) return;  // nobody waits, or it rests
+  for (int i = 0; i < kAcceptsPerTurn && is_ready_; ++i) {
+    if (accept_one()) {
+      pace_.accepted();
+      continue;
     }
-    pace_.accepted();
+    is_ready_ = false;
+    if (errno != EAGAIN) return pause(errno);
+    if (paused_) log_.info("accepting on {} again", name_);
+    paused_ = false;
+    if (!pace_.needs_rest()) wait();
   }
-  // After a pause the log is to say when nobody waits any more, which the kernel says only if asked.
-  if (pace_.needs_rest() || paused_) return rest();
-  wait();
+  if (pace_.needs_rest()) rest();
 }
 
 void Listener::rest() {
+  is_ready_ = false;
   retry_.expires_after(kRestStep);
   retry_.async_wait([this](const std::error_code& cancelled) {
     if (cancelled) return;
-    if (pace_.has_rested()) return accept_waiting();
-    rest();
+    if (!pace_.has_rested()) return rest();
+    is_ready_ = true;
   });
 }
 
@@ -110,7 +109,7 @@ void Listener::pause(int error) {
   paused_ = true;
   retry_.expires_after(kRetryDelay);
   retry_.async_wait([this](const std::error_code& cancelled) {
-    if (!cancelled) accept_waiting();
+    if (!cancelled) is_ready_ = true;
   });
 }
 

@@ -15,6 +15,9 @@ namespace spindled {
 
 class Listener {
  public:
+  /// Connections accepted in one turn, so that a flood of them leaves the others their turn.
+  static constexpr int kAcceptsPerTurn = 8;
+
   /// Takes over a connection; `peer` is for people to read.
   using Accepted = std::function<void(FileDescriptor socket, Port port, std::string peer)>;
 
@@ -24,8 +27,13 @@ class Listener {
 
   Result<void> listen_at(const ListenAddress& listen);
   Result<void> listen_at(const std::string& path, UnixSocketFile::Access access);
-  /// Begins to accept.
+  /// Begins to wait for connections.
   void start();
+
+  /// Whether somebody may wait to be accepted: then nothing wakes the thread, which is to call `accept_ready`.
+  bool is_ready() const { return is_ready_; }
+  /// Accepts, where it is ready, up to kAcceptsPerTurn; the others are for the next call.
+  void accept_ready();
 
   Port port() const { return port_; }
   /// "127.0.0.1:4803", or "tls:127.0.0.1:4803", with the port that was bound; or the path.
@@ -33,7 +41,6 @@ class Listener {
 
  private:
   void wait();
-  void accept_waiting();
   /// Whether there is a descriptor for one more; clients leave some for links and for the administrator of this host,
   /// and so does who comes from elsewhere to administer.
   bool has_descriptor();
@@ -49,6 +56,7 @@ class Listener {
   AcceptPace pace_;
   std::optional<UnixSocketFile> file_;
   std::string name_;
+  bool is_ready_ = false;
   bool paused_ = false;  // at least once since nobody waited to be accepted
 };
 

@@ -24,6 +24,17 @@ constexpr std::size_t kViewIdBytesMax = spindle::kVarintBytesMax + 1 + 255 + 8;
 /// What stands in front of the body of the longest frames, those of recovery.
 constexpr std::size_t kPrefixBytesMax = kSetBytesMax + 2 * kViewIdBytesMax;
 
+/// Whether what follows the set of a routed frame leaves room for any set: that of the part of its members to which a
+/// relay passes it on can be longer than the one that it came with.
+constexpr bool leaves_room(LinkFrame type, std::size_t bytes) {
+  return bytes + kSetBytesMax <= traits_of(type).bytes_max;
+}
+// As all that daemons send does.
+constexpr std::size_t kBodyBytesMax = 1 + 4 * spindle::kVarintBytesMax + kSetBytesMax + kFragmentBytesMax;
+static_assert(leaves_room(LinkFrame::data, kBodyBytesMax));
+static_assert(leaves_room(LinkFrame::push, 2 * kViewIdBytesMax + kBodyBytesMax));
+static_assert(leaves_room(LinkFrame::acknowledgement, kShortFrameBytesMax));
+
 }  // namespace
 
 Forwarder::Forwarder(Context& context, Links& links) : context_(context), links_(links) {
@@ -152,10 +163,17 @@ void Forwarder::route(Time now, LinkId link, LinkFrame type, Slice content) {
     return links_.close(now, link, {Errc::malformed_frame, "the destinations of a frame could not be parsed"});
   }
   content.remove_prefix(content.size() - reader.remaining());
+  if (!leaves_room(type, content.size())) return close_as_too_large(now, link, type);
   const bool is_destination = to.contains(routes_.self());
   if (is_destination) to.erase(routes_.self());
   if (!to.empty()) relay(routes_, link, type, to, content);
   if (is_destination) hand_up(now, link, type, std::move(content));
+}
+
+void Forwarder::close_as_too_large(Time now, LinkId link, LinkFrame type) {
+  links_.close(now, link,
+               {Errc::frame_too_large,
+                fmt::format("a frame of type {} leaves no room for other destinations", traits_of(type).name)});
 }
 
 bool Forwarder::push_received(Time now, LinkId link, const Slice& body) {
@@ -165,6 +183,10 @@ bool Forwarder::push_received(Time now, LinkId link, const Slice& body) {
   ByteView rest;
   const std::optional<Push> push = reader.ok() ? read_push(payload.view(), rest) : std::nullopt;
   if (!push) return false;
+  if (!leaves_room(LinkFrame::push, payload.size())) {
+    close_as_too_large(now, link, LinkFrame::push);
+    return true;
+  }
   const ForwardingTable* routes = routes_of(push->proposal);
   if (routes == nullptr) return true;
   if (!routes->is_valid(to)) return false;
@@ -223,7 +245,12 @@ bool Forwarder::takes_unreliable(LinkId link) {
 
 void Forwarder::send(LinkFrame type, const MemberSet& to, ByteView content) {
   if (frozen_) return;
-  routes_.split(to, [&](LinkId link, const MemberSet& part) { send_routed(link, type, part, content, {}, {}); });
+  // What does not fit in front of a body, as a plan for many daemons, is one.
+  const bool is_short = content.size() <= kPrefixBytesMax - kSetBytesMax;
+  const Slice body = is_short ? Slice() : context_.arena.copy(content);
+  routes_.split(to, [&](LinkId link, const MemberSet& part) {
+    send_routed(link, type, part, is_short ? content : ByteView(), body, {});
+  });
 }
 
 void Forwarder::send_push(const Push& push, const MemberSet& to, const Slice& head, const Slice& tail) {
@@ -243,6 +270,7 @@ void Forwarder::send_routed(LinkId link, LinkFrame type, const MemberSet& to, By
   if (type == LinkFrame::data && is_client_body(head.view())) {
     at(link).message_packets += packets_of(head.size() + tail.size());
   }
+  SPINDLE_CHECK(payload.size() <= kPrefixBytesMax - kSetBytesMax);
   std::array<std::uint8_t, kPrefixBytesMax> prefix;
   Writer writer(prefix.data());
   to.write(writer);

@@ -86,6 +86,7 @@ class Forwarder final : public StreamTransport {
   void route(Time now, LinkId link, LinkFrame type, Slice content);
   void hand_up(Time now, LinkId link, LinkFrame type, Slice content);
   bool push_received(Time now, LinkId link, const Slice& body);
+  void close_as_too_large(Time now, LinkId link, LinkFrame type);
   /// The routes that pushes under `proposal` take; nullptr where it is neither being recovered nor installed.
   const ForwardingTable* routes_of(const ViewId& proposal) const;
   void relay(const ForwardingTable& routes, LinkId from, LinkFrame type, const MemberSet& to, const Slice& payload);

@@ -26,6 +26,9 @@ inline constexpr Duration kNamesakeReminder = 60s;
 /// A daemon advertises its links at most this often; what changes meanwhile goes into one advertisement.
 inline constexpr Duration kAdvertisementSpacing = 20ms;
 
+/// How far the sequence number of a daemon can have come since it was last heard of. It grows by one an advertisement.
+inline constexpr std::uint64_t kSequenceJumpMax = std::uint64_t{1} << 32;
+
 /// An advertisement that was not repeated for so many refresh intervals is forgotten.
 inline constexpr int kRefreshesMissedMax = 3;
 

@@ -59,7 +59,7 @@ void LinkStateFlooding::link_up(LinkId link) {
   const LinkInfo info = links_.info(link);
   neighbours_.resize(std::max(neighbours_.size(), static_cast<std::size_t>(link) + 1));
   Neighbour& neighbour = at(link);
-  neighbour = {.up = true, .in_step = false, .peer = info.peer, .weight = LinkWeight(info.configured_weight)};
+  neighbour = {.up = true, .peer = info.peer, .weight = LinkWeight(info.configured_weight)};
   neighbour.weight.update(links_.path_round_trip(link));
   channel_.send(link, database_.summary());
 }
@@ -72,7 +72,14 @@ void LinkStateFlooding::link_down(Time now, LinkId link) {
 }
 
 void LinkStateFlooding::round_trip_changed(Time now, LinkId link) {
-  if (!at(link).up || !at(link).weight.update(links_.path_round_trip(link))) return;
+  if (!at(link).up) return;
+  LinkWeight& weight = at(link).weight;
+  const std::uint32_t before = weight.value();
+  // Where the neighbour dialled first, its name is known only now to be behind an address that has a weight.
+  const std::uint32_t configured = links_.configured_weight(link);
+  if (weight.configured() != configured) weight = LinkWeight(configured);
+  weight.update(links_.path_round_trip(link));
+  if (weight.value() == before) return;
   review_own_links(now);
   topology_changed(now);
 }
@@ -230,16 +237,18 @@ std::size_t LinkStateFlooding::smallest_memory(const std::vector<DaemonId>& memb
   return smallest;
 }
 
-void LinkStateFlooding::received(Time now, LinkId link, const LinkStateSummary& summary) {
+bool LinkStateFlooding::received(Time now, LinkId link, const LinkStateSummary& summary) {
   if (!summary.is_answer) {
+    if (std::exchange(at(link).has_asked, true)) return false;
     for (const LinkState& state : database_.lacking(summary)) channel_.send(link, state);
     channel_.send(link, LinkStateSummary{{}, true});
-    return;
+    return true;
   }
-  if (std::exchange(at(link).in_step, true)) return;
+  if (std::exchange(at(link).in_step, true)) return true;
   update_own_links(now);
   topology_changed(now);
   advertise(now);
+  return true;
 }
 
 // --- What follows from it ---

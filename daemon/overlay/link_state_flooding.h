@@ -44,7 +44,8 @@ class LinkStateFlooding {
   void link_down(Time now, LinkId link);
   void round_trip_changed(Time now, LinkId link);
   void received(Time now, LinkId link, LinkState state, const Slice& encoded);
-  void received(Time now, LinkId link, const LinkStateSummary& summary);
+  /// False where the neighbour asks a second time: what it has been sent once, the flood keeps up to date.
+  [[nodiscard]] bool received(Time now, LinkId link, const LinkStateSummary& summary);
   /// Neighbours that had been given up count again, or some are given up.
   void review_own_links(Time now);
   /// The configuration has changed: the others are told, as far as it concerns them.
@@ -75,6 +76,7 @@ class LinkStateFlooding {
   struct Neighbour {
     bool up = false;
     bool in_step = false;
+    bool has_asked = false;  // what this daemon knows that it does not
     DaemonId peer;
     LinkWeight weight;
     std::uint64_t bytes_per_second = 0;  // of its path; 0: not known

@@ -28,6 +28,8 @@ class LinkWeight {
   bool update(Duration round_trip);
 
   std::uint32_t value() const;
+  /// 0: it is derived.
+  std::uint32_t configured() const { return configured_; }
 
  private:
   std::uint32_t configured_ = 0;

@@ -72,7 +72,9 @@ void Overlay::control_received(Time now, LinkId link, const Slice& body) {
   } else if (auto* state = std::get_if<LinkState>(&*message)) {
     link_state_.received(now, link, std::move(*state), body);
   } else if (const auto* summary = std::get_if<LinkStateSummary>(&*message)) {
-    link_state_.received(now, link, *summary);
+    if (!link_state_.received(now, link, *summary)) {
+      links_.close(now, link, {Errc::unexpected_frame, "a second question for what this daemon knows"});
+    }
   } else if (const auto* order = std::get_if<PartitionOrder>(&*message)) {
     partitions_.received(now, *order, link);
   } else if (std::holds_alternative<LinkHello>(*message)) {

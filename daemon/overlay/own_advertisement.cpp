@@ -41,7 +41,7 @@ void OwnAdvertisement::set_settings(Time now, const DaemonSettings& settings) {
 }
 
 void OwnAdvertisement::jump_above(Time now, std::uint64_t sequence) {
-  if (sequence <= published_.sequence) return;
+  if (sequence <= published_.sequence || sequence - published_.sequence > kSequenceJumpMax) return;
   published_.sequence = sequence;
   change(now);
 }

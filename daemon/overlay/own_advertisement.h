@@ -34,6 +34,8 @@ class OwnAdvertisement {
   void set_settings(Time now, const DaemonSettings& settings);
   const DaemonSettings& settings() const { return settings_; }
   /// Others hold a state of this daemon, or of another life of it, with that sequence number: the next one goes above.
+  /// One so far above that nobody can have come there is left alone: it was made up, and whoever follows it may come to
+  /// where there is no higher one. Others forget it when it is not repeated.
   void jump_above(Time now, std::uint64_t sequence);
   /// Repeats the advertisement before its time.
   void repeat(Time now) { change(now); }

@@ -36,7 +36,7 @@ class ViewTransport {
   virtual void use_recovery_routes(const View& view) = 0;
   /// Under recovery routes; `to` are indices in that view, other than this daemon.
   virtual void send_push(const Push& push, const MemberSet& to, const Slice& head, const Slice& tail) = 0;
-  /// Opens the view: its frames are sent, forwarded and handed up. None has come before: see `Overlay::relation_to`.
+  /// Opens the view: its frames are sent, forwarded and handed up. None has come before: see `Forwarder::relation_to`.
   virtual void install(Time now, const View& view) = 0;
 };
 

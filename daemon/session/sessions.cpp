@@ -83,7 +83,9 @@ void Sessions::handle_read(Time now, ConnectionId connection, std::size_t bytes)
 bool Sessions::hand_over(Time now, Session& session) {
   if (taker_ == nullptr || session.state() != Session::State::handshake) return false;
   const std::optional<spindle::FrameHead> head = spindle::read_frame_head(session.unread());
-  if (!head || !taker_->takes(Port::client, head->type)) return false;
+  if (!head || !taker_->takes(Port::client, *head)) return false;
+  // Until its first frame is whole it counts as a session that is in its handshake, and has no longer than that.
+  if (session.unread().size() < spindle::kFrameHeadBytes + head->length) return true;
   const ConnectionId connection = session.connection();
   const Peer peer(session.peer());
   InputBuffer unread = session.take_input();

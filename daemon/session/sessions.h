@@ -96,7 +96,8 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   enum class Timer : std::uint8_t { tick, resume, tell, review, silence, count_ };
 
   void process(Time now, Session& session);
-  /// Whether the connection has turned out to be none of a session, and is another's now.
+  /// Whether the connection has turned out to be none of a session: it is another's now, or will be with the next
+  /// bytes.
   bool hand_over(Time now, Session& session);
   /// Tells those clients what was taken of them for whom it is time.
   void tell(Time now);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace spindled {
@@ -12,6 +13,25 @@ namespace {
 /// which it starts alone. One that has restarted may not know numbers that it used before. The incarnation in the id of
 /// a view tells the two apart; that their numbers differ, too, is for people who read them in a log.
 constexpr std::uint64_t kNumberGap = 1u << 16;
+
+/// What others tell of numbers is not believed where it is further above what this daemon knows than numbers come in
+/// years, for nothing is higher than the highest: somebody made it up. A daemon alone knows nothing of how far the
+/// others have come, and believes them as far as three quarters of all numbers.
+constexpr std::uint64_t kNumberJumpMax = std::uint64_t{1} << 40;
+constexpr std::uint64_t kNumberMaxOfAlone = std::numeric_limits<std::uint64_t>::max() / 4 * 3;
+
+/// The highest number that the message tells of.
+std::uint64_t number_in(const ControlMessage& message) {
+  const auto of_kind = [](const auto& kind) -> std::uint64_t {
+    if constexpr (std::is_same_v<std::decay_t<decltype(kind)>, Refuse>) {
+      return std::max(kind.proposal.number, kind.highest_number);
+    } else if constexpr (requires { kind.proposal.number; }) {
+      return kind.proposal.number;
+    }
+    return 0;
+  };
+  return std::visit(of_kind, message);
+}
 
 /// How many phases' time a member waits before it proposes itself: time for the coordinator to notice that somebody is
 /// silent and begin anew, and one more for each rank, so that they do not all lose patience at once.
@@ -63,6 +83,12 @@ void ViewAgreement::topology_changed(Time now) { timers_.set_earlier(Timer::eval
 void ViewAgreement::link_changed(Time, LinkId from, bool) { participant_.link_lost(from); }
 
 void ViewAgreement::control_received(Time now, LinkId from, ControlMessage message) {
+  if (const std::uint64_t number = number_in(message); number > highest_believed()) {
+    // Those that it comes from need not have made it up.
+    log_.warning("a message about view {} is ignored: no daemon can have come so far beyond {}", number,
+                 participant_.highest_number());
+    return;
+  }
   dispatch(now, from, message);
   drain_mailbox(now);
 }
@@ -226,11 +252,21 @@ void ViewAgreement::propose(Time now) {
   look_around(now);
   const std::uint64_t highest = participant_.highest_number();
   const std::uint64_t left = std::numeric_limits<std::uint64_t>::max() - highest;
-  if (left == 0) return;  // only a peer that makes numbers up can bring it this far
+  if (left == 0) {  // only a peer that makes numbers up can bring it this far
+    log_.error("the numbers of views are used up: there is no other view until all daemons were stopped at once");
+    return;
+  }
   const std::uint64_t number = highest + 1 + random_.below(std::min(kNumberGap, left));
   coordinator_.propose({number, participant_.self().name, participant_.self().incarnation}, reachable_);
   context_.counters.add(Counter::views_proposed);
   timers_.set(Timer::phase, now + phase_timeout());
+}
+
+std::uint64_t ViewAgreement::highest_believed() const {
+  const std::uint64_t highest = participant_.highest_number();
+  const std::uint64_t left = std::numeric_limits<std::uint64_t>::max() - highest;
+  const std::uint64_t near = highest + std::min(kNumberJumpMax, left);
+  return installed().size() == 1 ? std::max(near, kNumberMaxOfAlone) : near;
 }
 
 /// Among the daemons that could propose, by name.

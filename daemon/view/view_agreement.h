@@ -76,6 +76,8 @@ class ViewAgreement final : public ViewFrames {
   void propose_when_allowed(Time now);
   void propose(Time now);
   bool is_own(const ViewId& proposal) const { return coordinator_of(proposal) == participant_.self(); }
+  /// Of the numbers of views that others tell of.
+  std::uint64_t highest_believed() const;
   std::size_t rank() const;
   Duration phase_timeout() const;
   Duration patience() const;

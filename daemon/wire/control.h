@@ -21,7 +21,6 @@
 
 namespace spindled {
 
-/// The first message on a connection between daemons, from both sides.
 /// By which the other end of a link sends datagrams here, beside the connection.
 struct DatagramOffer {
   std::uint16_t port = 0;   // of the host that the connection comes from or goes to; 0: none are taken
@@ -31,6 +30,7 @@ struct DatagramOffer {
   bool operator==(const DatagramOffer&) const = default;
 };
 
+/// The first message on a connection between daemons, from both sides.
 struct LinkHello {
   std::uint16_t version_min = kLinkVersionMin;
   std::uint16_t version_max = kLinkVersionMax;

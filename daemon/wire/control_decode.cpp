@@ -16,8 +16,7 @@ namespace {
 namespace pb = ::spindle::wire;
 
 constexpr std::size_t kClusterNameBytesMax = 255;
-/// A sequence number starts at 1 and grows by one an advertisement; one beyond this is not genuine, and could not be
-/// topped by the daemon that it names.
+/// A sequence number starts at 1 and grows by one an advertisement; one beyond this is not genuine.
 constexpr std::uint64_t kSequenceMax = std::uint64_t{1} << 62;
 
 /// Turns one parsed envelope into plain structs. The first thing found wrong is kept and ends the work; what is

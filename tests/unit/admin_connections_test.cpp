@@ -338,11 +338,46 @@ TEST_F(AdminTest, LinksRoutesAndCountersAreAnswered) {
 TEST_F(AdminTest, RequestsInOnePieceOrManyAreAnsweredInTurn) {
   const ConnectionId id = open();
   send(id, status_request() + status_request());
+  pass(0s);
   EXPECT_TRUE(take_reply(id).has_status());
   EXPECT_TRUE(take_reply(id).has_status());
   for (const char byte : status_request()) send(id, std::string_view(&byte, 1));
   EXPECT_TRUE(take_reply(id).has_status());
   EXPECT_FALSE(connections_[id].closed);
+}
+
+TEST_F(AdminTest, ATurnAnswersOneRequestWhoeverAsks) {
+  const ConnectionId flood = open();
+  const ConnectionId other = open();
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += status_request();
+  send(flood, many);
+  EXPECT_EQ(value(Counter::admin_requests), 1u);
+  EXPECT_FALSE(connections_[flood].reading) << "what was read is answered first";
+  EXPECT_LE(wake_at_, now_) << "the next turn is at once";
+  send(other, status_request() + status_request().substr(0, 3));
+  EXPECT_EQ(value(Counter::admin_requests), 2u);
+  send(other, "");
+  EXPECT_TRUE(take_reply(other).has_status()) << "nobody is behind more than one request of each other";
+  EXPECT_EQ(value(Counter::admin_requests), 3u);
+  EXPECT_TRUE(connections_[other].reading);
+  pass(0s);
+  EXPECT_EQ(value(Counter::admin_requests), 1001u);
+  EXPECT_TRUE(connections_[flood].reading);
+  send(other, status_request().substr(3));
+  EXPECT_TRUE(take_reply(other).has_status());
+}
+
+TEST_F(AdminTest, WhoWaitsForItsTurnMayGo) {
+  const ConnectionId flood = open();
+  send(flood, status_request() + status_request());
+  const ConnectionId other = open();
+  send(flood, "");
+  node_->handle_closed(now_, flood, "end of stream");
+  node_->end_turn(now_);
+  pass(0s);
+  send(other, status_request());
+  EXPECT_TRUE(take_reply(other).has_status());
 }
 
 TEST_F(AdminTest, GarbageClosesOnlyItsConnection) {

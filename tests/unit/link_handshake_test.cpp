@@ -219,6 +219,42 @@ TEST(LinkHandshake, StrangersAreBounded) {
   EXPECT_TRUE(net.stranger(alpha).sides[1].open);
 }
 
+/// Takes connections that begin with a frame of type 64 and of 100 bytes at most.
+struct Taker final : ConnectionTaker {
+  bool takes(Port port, const FrameHead& first) const override {
+    return port == Port::link && first.type == 64 && first.length <= 100;
+  }
+  void take_over(Time, ConnectionId, Port, const Peer&, InputBuffer unread) override {
+    taken.emplace_back(spindle::as_text(unread.unread()));
+  }
+  std::vector<std::string> taken;
+};
+
+TEST(LinkHandshake, AConnectionOfAnotherProtocolIsAStrangersUntilItsFirstFrameIsWhole) {
+  LinkNet net;
+  LinkDaemon& alpha = net.add(LinkNet::config("alpha"));
+  Taker taker;
+  alpha.links.attach(taker);
+  const auto first = [](std::size_t length) { return frame(LinkFrame{64}, std::string(length, 'x')); };
+  std::vector<LinkStream*> streams;
+  for (std::size_t i = 0; i < kPendingAcceptedMax; ++i) streams.push_back(&net.stranger(alpha));
+  for (LinkStream* stream : streams) stream->sides[1].inbox = first(100).substr(0, 100);
+  net.settle();
+  EXPECT_TRUE(taker.taken.empty());
+  EXPECT_FALSE(net.stranger(alpha).sides[1].open) << "they are bounded";
+  streams.back()->sides[1].inbox = first(100).substr(100);
+  net.settle();
+  EXPECT_EQ(taker.taken, std::vector{first(100)});
+  LinkStream& next = net.stranger(alpha);
+  EXPECT_TRUE(next.sides[1].open);
+  next.sides[1].inbox = first(101).substr(0, kFrameHeadBytes);
+  net.settle();
+  EXPECT_FALSE(next.sides[1].open) << "nothing of such a length is waited for";
+  net.advance(alpha.context.config.link.handshake_timeout);
+  EXPECT_EQ(alpha.closes(Errc::handshake_timeout), kPendingAcceptedMax - 1);
+  EXPECT_EQ(taker.taken.size(), 1u);
+}
+
 TEST(LinkHandshake, RefusalsOfStrangersDoNotFloodTheLog) {
   LinkNet net;
   LinkDaemon& alpha = net.add(LinkNet::config("alpha"));

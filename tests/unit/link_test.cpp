@@ -296,6 +296,23 @@ TEST_F(LinkPair, PongsThatAnswerNoPingAreIgnored) {
   EXPECT_TRUE(beta.links.is_established(to_alpha));
 }
 
+TEST_F(LinkPair, WhoDoesNotReadIsOwedNoPongsWithoutEnd) {
+  const auto queued = [&] { return beta.links.queued_bytes(to_alpha, FramePriority::control); };
+  const std::string pings = [] {
+    std::string all;
+    for (int i = 0; i < 1000; ++i) all += frame(LinkFrame::ping, std::string(kPingFrameBytes, 'x'));
+    return all;
+  }();
+  stream().capacity = 0;
+  for (int i = 0; i < 20; ++i) inject(pings);
+  EXPECT_GT(queued(), kAnswersQueueBytesMax);
+  EXPECT_LT(queued(), kAnswersQueueBytesMax + 1000);
+  stream().capacity = SIZE_MAX;
+  net.settle();
+  EXPECT_EQ(queued(), 0u);
+  EXPECT_TRUE(beta.links.is_established(to_alpha));
+}
+
 TEST_F(LinkPair, APeerThatDoesNotReadIsCutOffAtTheLimit) {
   stream().capacity = 1000;
   stream().held = true;

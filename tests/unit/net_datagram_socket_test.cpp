@@ -25,7 +25,7 @@ class DatagramSocketTest : public testing::TestWithParam<const char*> {
     while (texts.size() < count) {
       pollfd waits{there_.descriptor(), POLLIN, 0};
       if (::poll(&waits, 1, 5000) != 1) break;
-      for (const IncomingDatagram& each : reader_.read(there_.descriptor(), 7)) {
+      for (const IncomingDatagram& each : reader_.read(there_.descriptor(), 7).datagrams) {
         DatagramAddress from = address_of(here_);
         from.socket = 7;
         EXPECT_EQ(each.from, from);
@@ -89,7 +89,7 @@ TEST_P(DatagramSocketTest, LosesWhatIsForAnotherFamilyAndGoesOn) {
 }
 
 TEST_P(DatagramSocketTest, ReadsNothingWhereThereIsNothing) {
-  EXPECT_TRUE(reader_.read(there_.descriptor(), 0).empty());
+  EXPECT_TRUE(reader_.read(there_.descriptor(), 0).datagrams.empty());
 }
 
 TEST(DatagramSocket, SaysThatAPortIsTaken) {

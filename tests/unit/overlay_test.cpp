@@ -1,6 +1,7 @@
 // Three overlays in a line, alpha - beta - gamma, over real links in memory; the layers above are the test's.
 #include "daemon/overlay/overlay.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "daemon/overlay/limits.h"
@@ -62,6 +63,16 @@ struct OverlayTest : test::OverlayFixture {
     node.overlay.install(net.now, view(number, self));
     settle();
   }
+  /// The same with `count` more behind gamma, of which nothing is there.
+  View large_view(std::uint64_t number, MemberIndex self, std::size_t count) const {
+    View large = view(number, self);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto index = static_cast<MemberIndex>(large.members.size());
+      large.members.push_back({fmt::format("x{:04}", i), 1});
+      large.edges.push_back({2, index, 1, 0});
+    }
+    return large;
+  }
   void install_everywhere(std::uint64_t number) {
     for (Node* node : {&alpha, &beta, &gamma}) install(*node, number);
   }
@@ -98,6 +109,24 @@ TEST_F(OverlayTest, WeightsFollowTheRoundTripsBelowTheDaemons) {
   advance(2 * LinkWeight::kWindow * alpha.daemon.context.config.link.hello_interval);
   EXPECT_NEAR(weight(), 10, 5) << "half a millisecond each";
   EXPECT_EQ(edge().round_trip_us, 5000u);
+}
+
+TEST_F(OverlayTest, AWeightCountsAlsoWhereTheNeighbourDialledFirst) {
+  NodeConfig config = LinkNet::config("delta", {"epsilon"});
+  config.link.neighbours[0].weight = 1000;
+  Node& delta = *more.emplace_back(std::make_unique<Node>(net.add(config)));
+  bring_up(delta);
+  advance(1s);
+  Node& epsilon = add("epsilon", "delta");
+  bring_up(epsilon);
+  advance(300ms);
+  ASSERT_FALSE(delta.daemon.links.info(link(delta, epsilon)).dialled);
+  advance(10s);  // delta has dialled the address, too, and knows who is there
+  for (Node* each : {&delta, &epsilon}) {
+    ASSERT_EQ(each->overlay.reachable().edges.size(), 1u);
+    EXPECT_EQ(each->overlay.reachable().edges[0].weight, 1000u);
+  }
+  EXPECT_FALSE(delta.daemon.links.info(link(delta, epsilon)).dialled) << "on the same link";
 }
 
 TEST_F(OverlayTest, LinkStateReachesEverybody) {
@@ -249,6 +278,55 @@ TEST_F(OverlayTest, FramesThatMakeNoSenseCloseTheLink) {
   }
 }
 
+TEST_F(OverlayTest, AFrameThatLeavesNoRoomForAnotherSetClosesTheLink) {
+  // All of 17 members take three bytes, and the part of them that beta passes it on to takes more.
+  MemberSet all = MemberSet::first(17);
+  std::vector<std::uint8_t> bytes(all.encoded_size());
+  Writer writer(bytes.data());
+  all.write(writer);
+  ASSERT_EQ(bytes.size(), 3u);
+  std::uint64_t number = 0;
+  for (const LinkFrame type : {LinkFrame::acknowledgement, LinkFrame::stable, LinkFrame::ready, LinkFrame::data,
+                               LinkFrame::bulk_plan, LinkFrame::bulk_invitation}) {
+    advance(2s);  // the link is dialled anew
+    ++number;
+    alpha.overlay.install(net.now, large_view(number, 0, 14));
+    beta.overlay.install(net.now, large_view(number, 1, 14));
+    multicast(alpha, MemberSet::of(1), "in order");
+    const std::uint64_t closes = beta.daemon.closes(Errc::frame_too_large);
+    bytes.resize(traits_of(type).bytes_max);
+    send_raw(alpha, beta, type, bytes);
+    EXPECT_EQ(beta.daemon.closes(Errc::frame_too_large), closes + 1) << traits_of(type).name;
+  }
+}
+
+TEST_F(OverlayTest, APushThatLeavesNoRoomForAnotherSetClosesTheLink) {
+  install_everywhere(1);
+  beta.overlay.freeze();
+  beta.overlay.use_recovery_routes(large_view(2, 1, 14));
+  MemberSet all = MemberSet::first(17);
+  const Push push{{2, "alpha"}, {1, "alpha"}};
+  std::vector<std::uint8_t> bytes(kPushFrameBytesMax);
+  Writer writer(bytes.data());
+  all.write(writer);
+  write_push(writer, push);
+  send_raw(alpha, beta, LinkFrame::push, bytes);
+  EXPECT_EQ(beta.daemon.closes(Errc::frame_too_large), 1u);
+  EXPECT_TRUE(beta.pushed.empty());
+}
+
+TEST_F(OverlayTest, AFrameForManyMayBeLong) {
+  alpha.overlay.install(net.now, large_view(1, 0, kMembersMax - 3));
+  beta.overlay.install(net.now, large_view(1, 1, kMembersMax - 3));
+  gamma.overlay.install(net.now, large_view(1, 2, kMembersMax - 3));
+  const std::string plan(9 * kMembersMax, 'p');
+  alpha.streams().send(LinkFrame::bulk_plan, MemberSet::first(kMembersMax - 1), spindle::as_bytes(plan));
+  settle();
+  using Frames = std::vector<std::pair<LinkFrame, std::string>>;
+  EXPECT_EQ(beta.small_frames, (Frames{{LinkFrame::bulk_plan, plan}}));
+  EXPECT_EQ(gamma.small_frames, (Frames{{LinkFrame::bulk_plan, plan}}));
+}
+
 TEST_F(OverlayTest, NothingGoesBackWhereItCameFrom) {
   install_everywhere(1);
   multicast(alpha, MemberSet::of(1), "first");
@@ -372,6 +450,40 @@ TEST_F(OverlayTest, WarnsOfAnotherDaemonOfItsNameThatLives) {
   EXPECT_EQ(alpha.daemon.logged(LogLevel::warning, "another daemon is named alpha"), 2u);
   EXPECT_EQ(alpha.count(Counter::name_conflicts), 2u);
   EXPECT_EQ(gamma.reachable(), (Texts{"alpha", "beta", "gamma"}));
+}
+
+TEST_F(OverlayTest, WhatADaemonKnowsIsToldOnceALink) {
+  const auto ask = [&] {
+    alpha.overlay.send(link(alpha, beta), LinkStateSummary{});
+    settle();
+  };
+  const std::uint64_t told = beta.count(Counter::control_out);
+  ask();  // it has asked when the link came up
+  EXPECT_EQ(beta.daemon.closes(Errc::unexpected_frame), 1u);
+  EXPECT_LE(beta.count(Counter::control_out), told + 2) << "it says why, and to gamma that the link is gone";
+  advance(2s);  // another link
+  EXPECT_EQ(alpha.reachable(), (Texts{"alpha", "beta", "gamma"}));
+  EXPECT_EQ(beta.daemon.closes(Errc::unexpected_frame), 1u);
+}
+
+TEST_F(OverlayTest, ASequenceThatNobodyCanHaveComeToIsLeftAlone) {
+  const auto forge = [&](const std::string& of, std::uint64_t sequence) {
+    gamma.overlay.send(link(gamma, beta), LinkState{{of, 1}, sequence, {}});
+    settle();
+  };
+  const std::uint64_t sequence_max = std::uint64_t{1} << 62;
+  forge("beta", sequence_max);   // of whom it goes to
+  forge("alpha", sequence_max);  // and of another
+  advance(1s);
+  for (Node* each : {&alpha, &beta, &gamma}) {
+    EXPECT_EQ(each->reachable(), (Texts{"alpha", "beta", "gamma"})) << each->daemon.name();
+    EXPECT_EQ(each->daemon.closes(Errc::malformed_frame), 0u) << each->daemon.name();
+  }
+  forge("alpha", 1'000'000);  // alpha goes above
+  advance(1s);
+  for (Node* each : {&alpha, &beta, &gamma}) {
+    EXPECT_EQ(each->reachable(), (Texts{"alpha", "beta", "gamma"})) << each->daemon.name();
+  }
 }
 
 TEST_F(OverlayTest, ALinkIsAdvertisedOnceTheOtherSideHasToldWhatItKnows) {

@@ -1,6 +1,7 @@
 // The table of clients, within a whole daemon that is alone in its view.
 #include "daemon/session/sessions.h"
 
+#include "libclient/bulk/bulk_frames.h"
 #include "tests/unit/sessions_harness.h"
 
 namespace spindled {
@@ -51,6 +52,36 @@ TEST_F(SessionsTest, OneWhoseLastWordsWaitWhenItsConnectionEndsIsCountedOnce) {
   EXPECT_EQ(closes(Errc::closed_by_client), 0u);
   EXPECT_EQ(logged("client ann from a client"), 1u);
   EXPECT_FALSE(driver_.closed.contains(connection)) << "it is closed already";
+}
+
+TEST_F(SessionsTest, AnAttachmentTakesASessionsPlaceUntilItsFirstFrameIsWhole) {
+  settle();
+  spindle::bulk::BulkBytes attach;
+  spindle::bulk::write_attach(attach, {});
+  const ByteView whole(attach);
+  std::vector<ConnectionId> half;
+  for (std::size_t i = 0; i < kSessionsMax; ++i) {
+    half.push_back(accept());
+    read(half.back(), whole.first(whole.size() - 1));
+  }
+  turn();
+  const ConnectionId refused = accept();
+  turn();
+  EXPECT_TRUE(driver_.closed.contains(refused));
+  EXPECT_EQ(closes(Errc::too_many_sessions), 1u);
+  read(half.back(), whole.last(1));
+  turn();
+  EXPECT_TRUE(driver_.closed.contains(half.back())) << "its token is of no session";
+  EXPECT_EQ(closes(Errc::handshake_timeout), 0u);
+  const ConnectionId next = accept();
+  std::vector<std::uint8_t> long_one(spindle::kFrameHeadBytes);
+  spindle::Writer writer(long_one.data());
+  spindle::write_frame_head(writer, static_cast<std::uint8_t>(spindle::bulk::BulkFrame::attach), 100'000);
+  read(next, long_one);
+  turn();
+  EXPECT_TRUE(driver_.closed.contains(next)) << "nothing of such a length is waited for";
+  for (Time end = now_ + config().session.handshake_timeout + 1s; now_ < end;) turn();
+  EXPECT_EQ(closes(Errc::handshake_timeout), kSessionsMax - 1);
 }
 
 TEST_F(SessionsTest, RefusedOnesAreToldWhyAndTakeNobodysPlace) {

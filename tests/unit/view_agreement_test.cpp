@@ -153,6 +153,38 @@ TEST_F(Formed, BetterPathsChangeTheViewOnceTheyLast) {
   EXPECT_EQ(cluster->view(0).edges[0].weight, 50u);
 }
 
+TEST_F(Formed, NumbersThatNobodyCanHaveComeToAreLeftAlone) {
+  form(3);
+  const View view = cluster->view(1);
+  const std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+  ViewAgreement& agreement = cluster->host(1)->agreement();
+  agreement.control_received(cluster->now(), LinkId{0}, Refuse{view.id, view.members[0], last});
+  agreement.control_received(cluster->now(), LinkId{0}, Refuse{{last, "d00", 1}, view.members[0], 1});
+  const ViewId made_up{last, view.members[0].name, view.members[0].incarnation};
+  agreement.control_received(cluster->now(), LinkId{0}, Propose{made_up, view.members});
+  agreement.control_received(cluster->now(), LinkId{0}, Commit{made_up, view.members, view.edges, 0, {}});
+  EXPECT_FALSE(agreement.is_frozen());
+  cluster->crash(0);
+  EXPECT_TRUE(agree_within({1, 2}, 1s));
+  EXPECT_LT(cluster->view(1).id.number, view.id.number + (1u << 20));
+  cluster->start(0);
+  cluster->connect(0, 1);
+  EXPECT_TRUE(all_agree_within(2s));
+}
+
+TEST(ViewAgreement, ADaemonAloneBelievesHowFarOthersHaveCome) {
+  Cluster cluster(3);
+  cluster.first_number = std::uint64_t{1} << 50;
+  cluster.start(0);
+  cluster.start(1);
+  cluster.connect(0, 1);
+  cluster.run(1s);
+  cluster.first_number = 0;
+  cluster.start(2);
+  cluster.connect(1, 2);
+  EXPECT_TRUE(cluster.run_until([&] { return cluster.all_agree(); }, 2s));
+}
+
 TEST_F(Formed, MessagesThatSomeLackAreRecovered) {
   form(5);
   cluster->notice_delay_max = 2ms;  // data is under way for up to 5 ms
