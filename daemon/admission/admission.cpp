@@ -181,6 +181,7 @@ void Admission::renew_way(Flow::Way& way, const DestinationSet& to) const {
     way.round_trip = book_.round_trip(to.daemons);
     way.benefit = benefit_of(context_.config.admission, to.names);
   }
+  context_.turn.count_input(to.names.size());
   const Quote quote = book_.quote(to);
   way.price_version = book_.version();
   way.congestion = quote.congestion;
@@ -240,6 +241,7 @@ bool Admission::price_received(Time now, const Price& price) {
 }
 
 FlowSnapshot Admission::state(Time now, const Flow& flow, const DestinationSet& to) const {
+  context_.turn.count_input(to.names.size());
   const Quote quote = book_.quote(to);
   FlowSnapshot state;
   state.benefit = benefit_of(context_.config.admission, to.names);

@@ -80,6 +80,7 @@ bool Ingress::holds_messages_to(std::string_view group) const {
 }
 
 bool Ingress::waits_for_view(const std::vector<std::string>& names) const {
+  context_.turn.count_input(names.size());
   return std::any_of(names.begin(), names.end(),
                      [&](const std::string& name) { return !groups_.flushes().may_send(sender_.session, name); });
 }
@@ -96,8 +97,13 @@ std::optional<Error> Ingress::define(const protocol::Define& define) {
   if (incoming_ && incoming_->handle == define.handle) {
     return Error{Errc::unexpected_frame, "the destinations of an unfinished message were redefined"};
   }
+  context_.turn.count_input(define.groups.size());
   // The number may stand for something else from here on.
-  if (destinations_.is_defined(define.handle) && destinations_[define.handle].refused != 0) tell_refused();
+  if (destinations_.is_defined(define.handle)) {
+    const DefinedSet& former = destinations_[define.handle];
+    context_.turn.count_input(former.to.names.size());
+    if (former.refused != 0) tell_refused();
+  }
   if (std::optional<Error> error = destinations_.define(define)) return error;
   if (destinations_.is_defined(define.handle)) destinations_[define.handle].to.session = sender_.session;
   if (judgement_.by == config_version_ && destinations_.is_defined(define.handle)) settle(destinations_[define.handle]);
@@ -182,9 +188,17 @@ bool Ingress::refuse_synchronous(Time now, std::uint32_t handle, const ClientSen
     return true;
   }
   if (message.service >= Service::fifo) return false;
+  if (!may_reach_synchronous(set.to)) return false;
+  context_.turn.count_input(names.size());
   const std::string_view group = groups_.synchronous_group_of(sender_.session, names);
   if (!group.empty()) refuse(handle, Errc::mode_mismatch, group, message.messages);
   return !group.empty();
+}
+
+bool Ingress::may_reach_synchronous(DestinationSet& to) const {
+  if (sender_.open_requests != 0) return true;  // the table is not what it has asked for
+  groups_.sender().resolve(to);
+  return to.table_version == 0 || to.has_views;
 }
 
 void Ingress::refuse(std::uint32_t handle, Errc why, std::string_view name, std::uint64_t messages) {

@@ -143,7 +143,9 @@ class Ingress final : private FlowGate {
     const auto is_open = [this](std::string_view group) {
       return groups_.requests().has_open_request(sender_.session, group);
     };
-    return !flows_ || std::any_of(groups.begin(), groups.end(), is_open);
+    if (!flows_) return true;
+    context_.turn.count_input(groups.size());
+    return std::any_of(groups.begin(), groups.end(), is_open);
   }
   /// Has `message` be what the client sends with `send`, but for the payload.
   void fill(ClientSend& message, const spindle::protocol::Send& send) const;
@@ -158,6 +160,9 @@ class Ingress final : private FlowGate {
   void settle(DefinedSet& set);
   /// Throws the message away where it may not go to a synchronous group that is among its destinations: whether it has.
   bool refuse_synchronous(Time now, std::uint32_t handle, const ClientSend& message);
+  /// Whether a synchronous group of the client may be among them: without going through the names, where the group
+  /// table has not changed.
+  bool may_reach_synchronous(DestinationSet& to) const;
   /// Throws a message away: because of the name.
   void refuse(std::uint32_t handle, Errc why, std::string_view name, std::uint64_t messages = 1);
   /// Whether the set has a synchronous group that the client may not send to before its next view.

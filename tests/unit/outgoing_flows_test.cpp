@@ -33,6 +33,7 @@ class FakeGate final : public FlowGate {
     EXPECT_EQ(expected, (std::pair<std::uint32_t, std::size_t>{handle, message.total})) << "nobody was asked";
     expected = {};
     --room;
+    if (turn != nullptr) turn->count_input(names);
     std::string payload(spindle::as_text(message.bundle));
     for (const Slice& chunk : message.chunks) payload += spindle::as_text(chunk.view());
     if (message.messages == 1) {
@@ -53,6 +54,8 @@ class FakeGate final : public FlowGate {
   Entered entered;
   std::vector<std::uint16_t> types;
   std::map<std::uint32_t, std::size_t> told;
+  TurnWork* turn = nullptr;
+  std::size_t names = 0;  // that the turn counts for each that enters
 };
 
 class OutgoingFlowsTest : public testing::Test {
