@@ -58,7 +58,7 @@ Ingress::Ingress(Context& context, Groups& groups, Admission& admission, ClientA
 void Ingress::open(std::string client, bool has_independent_flows) {
   sender_.client = std::move(client);
   if (has_independent_flows) flows_.emplace(context_, static_cast<FlowGate&>(*this));
-  groups_.requests().open_session(sender_);
+  groups_.open_session(sender_);
 }
 
 void Ingress::close() {
@@ -335,8 +335,8 @@ Verdict Ingress::try_admit_large(Time now, DefinedSet& set, const ClientSend& me
 void Ingress::enter(Time now, std::uint32_t handle, const ClientSend& message) {
   if (sender_.has_synchronous_groups && refuse_synchronous(now, handle, message)) return;
   messages_ += message.messages;
-  if (has_rate_) quota_.take(message.total);
   DefinedSet& set = destinations_[handle];
+  if (has_rate_) quota_.take(message.total + set.to.paid_bytes());
   if (const std::uint64_t entering = std::exchange(set.flow->entering, 0); entering != 0) {
     groups_.sender().send_rest(now, sender_, set.to, message, entering);
   } else {

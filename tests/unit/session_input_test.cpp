@@ -162,5 +162,51 @@ TEST_F(SessionInput, NamesAreGoneThroughOnceForManyMessages) {
   EXPECT_EQ(refused_names(ann), std::vector<std::string>{"group 7"});
 }
 
+TEST_F(SessionInput, MessagesToClientsReachWhoIsThereNow) {
+  const ConnectionId ann = open({}, "ann");
+  Frames frames;
+  define(frames, 1, many_names("#client", "#alpha"));
+  read(ann, frames);
+  const auto send = [&](std::uint16_t type) {
+    Frames message;
+    write_typed(message, type, 3, Service::reliable, 1);
+    read(ann, message);
+    for (int i = 0; i < 3; ++i) turn();
+  };
+  send(1);
+  const ConnectionId first = open({}, "client7");
+  send(2);
+  node_.handle_closed(now_, first, "reset");
+  turn();
+  send(3);
+  const ConnectionId second = open({}, "client7");
+  send(4);
+  send(5);
+  using Messages = std::vector<std::pair<std::uint16_t, std::size_t>>;
+  EXPECT_EQ(got(first), (Messages{{2, 3}}));
+  EXPECT_EQ(got(second), (Messages{{4, 3}, {5, 3}}));
+}
+
+TEST_F(SessionInput, LongNamesInFrontOfAMessageStandInMemoryOnce) {
+  const ConnectionId ann = open_member("ann");
+  open_member("bob");
+  open_member("carol");
+  std::vector<std::string> names = many_names(std::string(250, 'n'));
+  names.back() = "news";
+  Frames frames;
+  define(frames, 1, names);
+  read(ann, frames);
+  turn();
+  driver_.deaf = true;
+  const std::size_t before = node_.memory().slabs;
+  frames.clear();
+  write_typed(frames, 1, 0, Service::reliable, 1);
+  read(ann, frames);
+  turn();
+  const std::size_t all = 250 * kGroupsPerMessageMax;
+  EXPECT_GE(node_.memory().session_queue, all);
+  EXPECT_LT(node_.memory().slabs - before, 4 * all) << "as it came, and once for all three who are to get it";
+}
+
 }  // namespace
 }  // namespace spindled
