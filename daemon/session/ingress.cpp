@@ -14,6 +14,9 @@ constexpr std::size_t kDefinitionCopies = 3;
 /// Joins and leaves that a client may have under way: as many as keep one going whose subscriptions take seconds.
 constexpr std::size_t kOpenRequestsMax = 4096;
 
+/// What one of them takes, about.
+constexpr std::size_t kOpenRequestBytes = 320;
+
 /// What may stand in front of the payload in a `send` frame.
 constexpr std::size_t kSendHeadMax = 2 * spindle::kVarintBytesMax + 3;
 
@@ -68,7 +71,9 @@ void Ingress::close() {
   untold_.clear();
 }
 
-std::size_t Ingress::definition_bytes() const { return kDefinitionCopies * destinations_.bytes(); }
+std::size_t Ingress::definition_bytes() const {
+  return kDefinitionCopies * destinations_.bytes() + destinations_.table_bytes() + (flows_ ? flows_->table_bytes() : 0);
+}
 
 bool Ingress::holds_messages_to(std::string_view group) const {
   if (!holds_messages()) return false;
@@ -86,6 +91,8 @@ bool Ingress::waits_for_view(const std::vector<std::string>& names) const {
 }
 
 bool Ingress::has_room_for_requests() const { return sender_.open_requests < kOpenRequestsMax; }
+
+std::size_t Ingress::request_bytes() const { return sender_.open_requests * kOpenRequestBytes; }
 
 bool Ingress::may_go_on_after_requests() const {
   return sender_.open_requests == 0 || sender_.open_requests == kOpenRequestsMax / 2 || flows_;

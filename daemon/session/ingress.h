@@ -104,6 +104,9 @@ class Ingress final : private FlowGate {
   /// Whether any of them is for the group: counted as checks of the turn.
   bool holds_messages_to(std::string_view group) const;
   std::size_t held_bytes() const { return flows_ ? flows_->bytes() : 0; }
+  /// What the messages held take outside slabs, and what joins and leaves do that are not done.
+  std::size_t held_heap_bytes() const { return flows_ ? flows_->heap_bytes() : 0; }
+  std::size_t request_bytes() const;
   /// As OutgoingFlows.
   std::uint64_t held_so_far() const { return flows_ ? flows_->held_so_far() : 0; }
   bool has_entered(std::uint64_t held) const { return !flows_ || flows_->has_entered(held); }

@@ -103,7 +103,9 @@ SessionMemory Session::memory() const {
   SessionMemory memory;
   memory.unfinished = input_.unread().size() + ingress_.unfinished_bytes();
   memory.definitions = ingress_.definition_bytes();
-  memory.held = ingress_.held_bytes();
+  memory.held = std::max(ingress_.held_bytes(), ingress_.held_heap_bytes());
+  memory.requests = ingress_.request_bytes();
+  memory.heap = ingress_.held_heap_bytes() + memory.requests;
   memory.queued = queue_.bytes() + (waiting_feeds_ ? waiting_feeds_->bytes() : 0);
   memory.kept = queue_.kept_bytes();
   return memory;

@@ -208,5 +208,24 @@ TEST_F(SessionInput, LongNamesInFrontOfAMessageStandInMemoryOnce) {
   EXPECT_LT(node_.memory().slabs - before, 4 * all) << "as it came, and once for all three who are to get it";
 }
 
+TEST_F(SessionInput, NumbersOfSetsThatAreGivenUpCount) {
+  const ConnectionId ann = open({}, "ann");
+  const std::size_t before = node_.memory().sessions_definitions;
+  Frames frames;
+  define(frames, protocol::kHandlesMax - 1, {});
+  read(ann, frames);
+  turn();
+  EXPECT_EQ(node_.memory().sessions_definitions, before) << "nothing stands for it";
+  frames.clear();
+  for (std::uint32_t handle = 1; handle < protocol::kHandlesMax; ++handle) {
+    define(frames, handle, {"set " + std::to_string(handle)});
+  }
+  for (std::uint32_t handle = 1; handle < protocol::kHandlesMax; ++handle) define(frames, handle, {});
+  ping(frames);
+  read(ann, frames);
+  turns_until(ann, 1);
+  EXPECT_GT(node_.memory().sessions_definitions, protocol::kHandlesMax * (sizeof(DefinedSet) + sizeof(SetFlow)));
+}
+
 }  // namespace
 }  // namespace spindled
