@@ -95,11 +95,13 @@ bool Sessions::hand_over(Time now, Session& session) {
 }
 
 void Sessions::process(Time now, Session& session) {
+  const std::size_t before = context_.turn.input();
   if (const std::optional<Error> error = session.process(now)) {
     close(now, session, *error);
     return;
   }
-  if (!context_.turn.may_take_input()) session.marks.fed_in = context_.turn.number();
+  // One for which nothing was left has had nothing.
+  if (context_.turn.input() != before && !context_.turn.may_take_input()) session.marks.fed_in = context_.turn.number();
   if (session.resume()) return resume(now, session);
   if (const Time due = session.tell_at(); due <= now) {
     session.tell(now);  // a timer for what is due would cost more
@@ -150,16 +152,16 @@ void Sessions::resume_waiting(Time now) {
     if (all || may_go_on || session->retry_at() <= now) {
       session->marks.listed = false;
       context_.turn.begin_client();
-      context_.turn.count_input(1);
       const std::size_t input = context_.turn.input();
       const std::uint64_t before = session->ingress().entered();
       const std::size_t checked = context_.turn.checked();
       session->ingress().release_held(now, all || may_go_on);
       process(now, *session);
+      const bool took_any = context_.turn.input() != input;
+      if (!took_any) context_.turn.count_input(1);  // it was asked in vain
       session = sessions_.find(id);
       if (session == nullptr) continue;  // its client goes on in another one
-      session->marks.served = session->ingress().entered() != before || context_.turn.checked() != checked ||
-                              context_.turn.input() != input;
+      session->marks.served = session->ingress().entered() != before || context_.turn.checked() != checked || took_any;
       any_served = any_served || session->marks.served;
     } else {
       session->marks.served = false;
