@@ -70,8 +70,8 @@ Attack long_names() {
   Attack attack;
   attack.name = "long_names";
   attack.rate_share_min = kRateShareMin;
-  attack.what = "a client of alpha sends empty messages to 300 of alpha, with 999 long names of nobody besides";
-  attack.prepare = [](Scene& scene, const Scale& scale) { scene.add_crowd(scene.alpha(), scale.crowd, kFlooded); };
+  attack.what = "a client of alpha sends empty messages to 30 of alpha, with 999 long names of nobody besides";
+  attack.prepare = [](Scene& scene, const Scale& scale) { scene.add_crowd(scene.alpha(), scale.crowd / 10, kFlooded); };
   attack.run = [](Scene& scene, const Scale&, const std::stop_token& stop) {
     std::vector<std::string> names = many_names("nothing ", kGroupNameBytesMax);
     names.back() = kFlooded;
