@@ -103,13 +103,17 @@ Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Off
     flow.wait_for_clients(now, now + kPatience);
     return refusal(flow);
   }
-  // What goes with the last of the payload, or with all of it.
-  const std::size_t packets = packets_of(bytes + (bytes == offer.bytes ? to.paid_bytes() : 0));
+  // Names go with the last of the payload, or with all of it.
+  std::uint32_t with_names = bytes;
+  if (const std::size_t names = to.paid_bytes(); names != 0 && bytes == offer.bytes) [[unlikely]] {
+    with_names += static_cast<std::uint32_t>(names);
+  }
   if (!enabled_ || (book_.is_local(to.daemons) && way.congestion <= 0)) {
-    flow.pass(now, packets);
+    flow.pass(now, packets_of(with_names));
     return {bytes};
   }
   if (way.reckoned_at != now) reckon(now, flow, way);  // the next messages of a turn find it done
+  const std::size_t packets = packets_of(with_names);
   if (way.congestion > 0 && flow.credit() < 1 && !flow.has_entry()) draw_entry(flow, packets);
   if (flow.can_pay()) {
     flow.pay(now, way.price, packets);
