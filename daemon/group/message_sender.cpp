@@ -11,7 +11,7 @@ namespace {
 // changed, a message on its way out, and the bytes of its targets, which are written and kept.
 constexpr std::size_t kNamesLookedAtOfOne = 16;
 constexpr std::size_t kNamesOfMessage = 4;
-constexpr std::size_t kTargetBytesOfName = 1024;
+constexpr std::size_t kTargetBytesOfName = 512;
 
 /// The next bytes of `chunks` behind the first `skipped`, up to the end of a chunk; empty where there are none.
 Slice chunk_behind(std::span<const Slice> chunks, std::size_t skipped) {
