@@ -71,9 +71,11 @@ bool ClientAccess::may(Right right, std::string_view group) {
     version_ = context_.config_version();
     std::size_t patterns = 0;
     for (const AccessRule& rule : access.rules) patterns += rule.groups.size() + rule.who.size();
-    look_units_ = patterns / kPatternsPerUnit;
+    patterns_ = std::max<std::size_t>(patterns, 1);
   }
-  context_.turn.count_check(look_units_);
+  looked_at_ += patterns_;
+  context_.turn.count_check(looked_at_ / kPatternsPerUnit);
+  looked_at_ %= kPatternsPerUnit;
   return rights_of(access, peer_, group).contains(right);
 }
 

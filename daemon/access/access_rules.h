@@ -53,8 +53,9 @@ class ClientAccess {
  private:
   Context& context_;
   const Peer& peer_;
-  std::uint64_t version_ = 0;   // of the configuration that `look_units_` is of
-  std::size_t look_units_ = 0;  // TurnWork
+  std::uint64_t version_ = 0;  // of the configuration that `patterns_` is of
+  std::size_t patterns_ = 0;
+  std::size_t looked_at_ = 0;  // patterns that are no unit of TurnWork yet
 };
 
 }  // namespace spindled

@@ -103,12 +103,17 @@ Verdict Admission::try_admit(Time now, Flow& flow, DestinationSet& to, const Off
     flow.wait_for_clients(now, now + kPatience);
     return refusal(flow);
   }
+  // Names go with the last of the payload, or with all of it.
+  std::uint32_t with_names = bytes;
+  if (const std::size_t names = to.paid_bytes(); names != 0 && bytes == offer.bytes) [[unlikely]] {
+    with_names += static_cast<std::uint32_t>(names);
+  }
   if (!enabled_ || (book_.is_local(to.daemons) && way.congestion <= 0)) {
-    flow.pass(now, packets_of(bytes));
+    flow.pass(now, packets_of(with_names));
     return {bytes};
   }
   if (way.reckoned_at != now) reckon(now, flow, way);  // the next messages of a turn find it done
-  const std::size_t packets = packets_of(bytes);
+  const std::size_t packets = packets_of(with_names);
   if (way.congestion > 0 && flow.credit() < 1 && !flow.has_entry()) draw_entry(flow, packets);
   if (flow.can_pay()) {
     flow.pay(now, way.price, packets);
@@ -181,6 +186,7 @@ void Admission::renew_way(Flow::Way& way, const DestinationSet& to) const {
     way.round_trip = book_.round_trip(to.daemons);
     way.benefit = benefit_of(context_.config.admission, to.names);
   }
+  context_.turn.count_input(to.names.size());
   const Quote quote = book_.quote(to);
   way.price_version = book_.version();
   way.congestion = quote.congestion;
@@ -240,6 +246,7 @@ bool Admission::price_received(Time now, const Price& price) {
 }
 
 FlowSnapshot Admission::state(Time now, const Flow& flow, const DestinationSet& to) const {
+  context_.turn.count_input(to.names.size());
   const Quote quote = book_.quote(to);
   FlowSnapshot state;
   state.benefit = benefit_of(context_.config.admission, to.names);

@@ -158,7 +158,7 @@ Quote PriceBook::quote(const DestinationSet& to) const {
   if (clients_.empty()) return quote;
   // The slowest of its clients holds a message up, and no other: who slows down to it slows down for all.
   for (const std::string& name : to.names) {
-    for (auto at = clients_.lower_bound(ClientKey{name, 0}); at != clients_.end() && at->first.name == name; ++at) {
+    for (auto at = clients_.lower_bound(std::string_view(name)); at != clients_.end() && at->first.name == name; ++at) {
       const auto& [key, known] = *at;
       if (!to.daemons.contains(key.daemon)) continue;
       if (known.dollars > quote.clients.dollars) quote.clients = {name, key.daemon, known.dollars};

@@ -108,6 +108,13 @@ class PriceBook {
     MemberIndex daemon = 0;
     auto operator<=>(const ClientKey&) const = default;
   };
+  /// Finds the first of a name without a copy of it.
+  struct ClientKeyLess {
+    using is_transparent = void;
+    bool operator()(const ClientKey& a, const ClientKey& b) const { return a < b; }
+    bool operator()(const ClientKey& key, std::string_view name) const { return key.name < name; }
+    bool operator()(std::string_view name, const ClientKey& key) const { return name < key.name; }
+  };
   struct Known {
     double dollars = 0;
     Duration delay{};
@@ -151,7 +158,7 @@ class PriceBook {
   MemberSet self_;
   std::optional<ShortestPaths> paths_;
   std::map<LinkKey, Known> links_;
-  std::map<ClientKey, Known> clients_;
+  std::map<ClientKey, Known, ClientKeyLess> clients_;
   // What has been heard, of prices that are zero by now too: it stops the flood. There are no more links than the view
   // has; of clients' prices what is old is forgotten, and of each daemon, by its index, the last sequence number that
   // was: since a daemon counts all its prices in one go, what is older than that and not known is no news.

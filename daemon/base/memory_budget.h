@@ -31,6 +31,7 @@ class MemoryBudget {
   /// What is counted besides slabs.
   enum class Use : std::uint8_t {
     definitions,  // of clients' sets of destinations
+    waiting,      // what is held of clients' messages outside slabs, and their joins and leaves
     clients,      // themselves
     connections,  // what the driver holds of them
     groups,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace spindled {
 
@@ -16,7 +17,7 @@ namespace spindled {
 class TurnWork {
  public:
   /// `max` is in units, at least 1.
-  explicit TurnWork(std::size_t max) : max_(max) {}
+  explicit TurnWork(std::size_t max) : max_(max) { begin_input(); }
 
   /// Whether this turn has done enough.
   bool is_over() const;
@@ -43,6 +44,30 @@ class TurnWork {
   }
   /// So much of that part is used up.
   std::size_t checked() const { return checked_; }
+
+  // What clients send is taken out of a part of the turn of its own, half of it, which is no part of what is counted
+  // above: what waits to be written to some stops the input of nobody. It is counted in names: of destinations that are
+  // gone through, of which so many are a unit; a frame counts as one, and a message as several.
+  static constexpr std::size_t kNamesOfUnit = 4;
+
+  /// The turn of another client, which gets a share of that part. Those who have waited, from `begin_waiting_input` on,
+  /// have a quarter of the part in any case.
+  void begin_client() {
+    input_until_ = std::min(input_max_, input_ + std::max<std::size_t>(input_part() / kShares, 1));
+  }
+  void begin_waiting_input() {
+    input_max_ = std::max(input_part(), input_ + std::max<std::size_t>(input_part() / 4, 1));
+  }
+  /// Whether the client goes on.
+  bool may_take_input() const { return input_ < input_until_; }
+  /// Whether there is anything left for another one.
+  bool has_input_left() const { return input_ < input_max_; }
+  void count_input(std::size_t names) { input_ += names; }
+  /// So much was counted in this turn.
+  std::size_t input() const { return input_; }
+  /// Which turn it is.
+  std::uint64_t number() const { return number_; }
+
   /// So many bytes that earlier turns have brought are yet to be written: they count in the next one, so that no more
   /// is brought than is written.
   void set_unwritten(std::size_t bytes) { owed_ = bytes / kBytesOfUnit; }
@@ -50,7 +75,9 @@ class TurnWork {
     begin_step();
     last_turn_ = done_;
     largest_turn_ = std::max(largest_turn_, done_);
+    largest_input_ = std::max(largest_input_, input_ / kNamesOfUnit);
     done_ = step_began_ = checked_ = 0;
+    begin_input();
   }
 
   std::size_t max() const { return max_; }
@@ -58,10 +85,24 @@ class TurnWork {
   /// The most that a turn and a step have done so far.
   std::size_t largest_turn() const { return largest_turn_; }
   std::size_t largest_step() const { return largest_step_; }
+  /// The most that was taken of clients in a turn, in units.
+  std::size_t largest_input() const { return largest_input_; }
 
  private:
+  /// In names.
+  std::size_t input_part() const { return max_ * kNamesOfUnit / kInputPart; }
+  void begin_input() {
+    ++number_;
+    input_ = 0;
+    // What has just come leaves something to those who wait.
+    input_max_ = std::max<std::size_t>(input_part() - input_part() / 4, 1);
+    begin_client();
+  }
+
   static constexpr std::size_t kChecksPart = 10;  // one in so many units
   static constexpr std::size_t kBytesOfUnit = 1'024;
+  static constexpr std::size_t kInputPart = 2;  // as kChecksPart
+  static constexpr std::size_t kShares = 16;    // of clients, in that
 
   std::size_t max_;
   std::size_t done_ = 0;
@@ -71,6 +112,12 @@ class TurnWork {
   std::size_t last_turn_ = 0;
   std::size_t largest_turn_ = 0;
   std::size_t largest_step_ = 0;
+  // In names.
+  std::size_t input_ = 0;
+  std::size_t input_until_ = 0;  // of the client whose turn it is
+  std::size_t input_max_ = 0;    // of all
+  std::size_t largest_input_ = 0;
+  std::uint64_t number_ = 0;
 };
 
 }  // namespace spindled

@@ -26,6 +26,7 @@ bool Groups::is_in_synchronous(SessionId session, std::string_view name) const {
 }
 
 void Groups::close_session(Time now, SessionId session) {
+  delivery_.forget_route();
   sender_.give_up(now, session);
   requests_.close_session(now, session);
   flushes_.forget(session);

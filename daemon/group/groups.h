@@ -76,6 +76,11 @@ class Groups final : public OrderedMessages {
   /// Has the task done in steps; nothing that is ordered later is delivered before.
   void do_in_steps(Time now, Steps::Task task) { state_.steps.add(now, std::move(task)); }
 
+  /// A client is here, and from now on gets what is for it alone.
+  void open_session(Sender& sender) {
+    delivery_.forget_route();
+    requests_.open_session(sender);
+  }
   /// The session is gone: what it sends and is not complete never comes, and it leaves all its groups.
   void close_session(Time now, SessionId session);
 

@@ -39,8 +39,8 @@ void MessageDelivery::deliver_now(const Delivery& message) {
     return;
   }
   if (message.service == Service::safe && signals_.are_due()) signal_targets(message.origin);
+  count_work(chunks_.size());
   if (!route_.receivers.empty()) {
-    count_work(chunks_.size());
     OrderedAt at;
     if (message.is_placed && !envelope.is_fifo) at = {&state_.view.id, state_.changes, message.position};
     const Service service = envelope.is_fifo ? Service::fifo : message.service;
@@ -81,8 +81,8 @@ const Group* MessageDelivery::find(MemberIndex origin, const Envelope::Target& t
 bool MessageDelivery::resolve_route(const Delivery& message) {
   if (!route_.start(message.origin, message.first)) return false;
   const Envelope& envelope = route_.envelope();
-  bool to_clients = false;
-  for (const Envelope::Target& target : envelope.targets) to_clients = add_target(message.origin, target) || to_clients;
+  state_.context.turn.count_step(envelope.targets.size() / TurnWork::kNamesOfUnit);
+  for (const Envelope::Target& target : envelope.targets) add_target(message.origin, target);
   std::vector<SessionId>& receivers = route_.receivers;
   if (envelope.targets.size() > 1) {  // a client in several of the groups gets the message once
     std::sort(receivers.begin(), receivers.end());
@@ -92,21 +92,18 @@ bool MessageDelivery::resolve_route(const Delivery& message) {
   sender_.clear();
   sender_.append("#").append(envelope.sender).append("#").append(state_.view.members[message.origin].name);
   spindle::protocol::pack_names(route_.packed, sender_, route_.names);
-  // Clients come and go without a change of the group table.
-  if (!to_clients) route_.keep();
+  route_.keep();
   return true;
 }
 
-bool MessageDelivery::add_target(MemberIndex origin, const Envelope::Target& target) {
+void MessageDelivery::add_target(MemberIndex origin, const Envelope::Target& target) {
   const Group* group = find(origin, target);
   if (group != nullptr) state_.add_local_members(*group, route_.receivers);
   const std::string_view name = target.group != 0 ? state_.table.name_of(target.group) : target.name;
   if (!name.empty()) route_.names.push_back(name);
   const auto parts = spindle::parse_private_name(name);
-  if (!parts) return false;
-  if (parts->daemon != state_.context.config.name) return true;
+  if (!parts || parts->daemon != state_.context.config.name) return;
   if (const auto session = state_.clients->find_client(parts->client)) route_.receivers.push_back(*session);
-  return true;
 }
 
 void MessageDelivery::signal_targets(MemberIndex origin) {

@@ -20,6 +20,10 @@ class MessageDelivery final : public MessageHandler {
  public:
   /// So many pieces of a large message are a unit of TurnWork, for each receiver.
   static constexpr std::size_t kPiecesOfAUnit = 8;
+  /// So many bytes of an envelope are compared with those of the last one in the time of a unit.
+  static constexpr std::size_t kEnvelopeBytesOfAUnit = 16u << 10;
+  /// And of names so many are written, as what waits to be counts, too.
+  static constexpr std::size_t kNameBytesOfAUnit = 1u << 10;
 
   MessageDelivery(GroupState& state, TransitionalSignals& signals, const Flushes& flushes)
       : state_(state), signals_(signals), flushes_(flushes), early_(state.context) {}
@@ -28,7 +32,7 @@ class MessageDelivery final : public MessageHandler {
   void deliver(Time now, const Delivery& message) override;
   /// The first message that came before the group table was complete; false where there is none.
   bool deliver_early();
-  /// The members of a group have changed.
+  /// The members of a group have changed, or who is here.
   void forget_route() { route_.forget(); }
   /// A new view.
   void restart();
@@ -44,8 +48,7 @@ class MessageDelivery final : public MessageHandler {
   void take_part(const Delivery& message);
   /// False for a malformed envelope.
   bool resolve_route(const Delivery& message);
-  /// Whether the target is one client.
-  bool add_target(MemberIndex origin, const Envelope::Target& target);
+  void add_target(MemberIndex origin, const Envelope::Target& target);
   /// Nothing where the target is no group with members that get the message.
   const Group* find(MemberIndex origin, const Envelope::Target& target) const;
   /// The payload of a message alone; false where it is not as the envelope says.
@@ -59,8 +62,11 @@ class MessageDelivery final : public MessageHandler {
   /// message without a signal only where nothing can be lost any more, whether the group is split or not.
   void signal_targets(MemberIndex origin);
   /// As work of the turn: a message of so many pieces, for all receivers.
+  /// What is in front of the payload is compared with that of the last message, and its names are written to each
+  /// receiver.
   void count_work(std::size_t pieces) {
-    state_.context.turn.count_step(route_.receivers.size() * (1 + pieces / kPiecesOfAUnit));
+    const std::size_t of_each = 1 + pieces / kPiecesOfAUnit + route_.packed.size() / kNameBytesOfAUnit;
+    state_.context.turn.count_step(route_.receivers.size() * of_each + route_.envelope_size() / kEnvelopeBytesOfAUnit);
   }
 
   GroupState& state_;

@@ -7,6 +7,12 @@
 namespace spindled {
 
 namespace {
+// What the turn's part for input counts, in names looked up: names that are only looked at to see whether they may have
+// changed, a message on its way out, and the bytes of its targets, which are written and kept.
+constexpr std::size_t kNamesLookedAtOfOne = 16;
+constexpr std::size_t kNamesOfMessage = 4;
+constexpr std::size_t kTargetBytesOfName = 512;
+
 /// The next bytes of `chunks` behind the first `skipped`, up to the end of a chunk; empty where there are none.
 Slice chunk_behind(std::span<const Slice> chunks, std::size_t skipped) {
   for (const Slice& chunk : chunks) {
@@ -50,7 +56,9 @@ void MessageSender::resolve_anew(DestinationSet& set) const {
     return;
   }
   const std::uint64_t resolved = std::exchange(set.table_version, state_.table.version());
+  state_.context.turn.count_input(set.names.size() / kNamesLookedAtOfOne);
   if (resolved != 0 && !state_.table.has_changed_since(resolved, set.names)) return;
+  state_.context.turn.count_input(set.names.size());
   set.daemons = MemberSet();
   set.has_views = set.is_fresh = false;
   std::vector<Envelope::Target> targets;
@@ -86,6 +94,8 @@ void MessageSender::send(Time now, Sender& sender, DestinationSet& to, const Cli
 
 void MessageSender::originate(Time now, Sender& sender, const ClientSend& message, Envelope& envelope,
                               const DestinationSet& to, const MemberSet& daemons) {
+  if (daemons.empty()) return;  // the targets of nobody may be long
+  state_.context.turn.count_input(kNamesOfMessage + to.targets.size() / kTargetBytesOfName);
   envelope.is_fifo = to.is_fresh && message.service == Service::fifo;
   envelope.has_views = to.has_views;
   write_envelope(encoded_, envelope, to.targets);
@@ -132,6 +142,7 @@ std::uint64_t MessageSender::send_part(Time now, const Sender& sender, Destinati
 }
 
 void MessageSender::originate_part(Time now, const MemberSet& daemons, ByteView head, std::span<const Slice> payload) {
+  state_.context.turn.count_input(kNamesOfMessage);
   OutgoingMessage outgoing;
   outgoing.message_class = MessageClass::part;
   outgoing.service = Service::reliable;

@@ -22,6 +22,11 @@ struct DestinationSet {
   std::vector<std::uint8_t> targets;  // encoded for the envelope
   bool has_views = false;             // of synchronous groups that the client is a member of: for the envelope, too
   bool is_fresh = false;              // a group has a view that daemons may not have come to (GroupTable::is_fresh)
+
+  /// What the names count beside the payload of a message, which they go in front of: nothing, as heads do, where they
+  /// are few.
+  std::size_t paid_bytes() const { return targets.size() > kTargetBytesUnpaid ? targets.size() : 0; }
+  static constexpr std::size_t kTargetBytesUnpaid = 256;
 };
 
 /// A local client as the sender of messages.

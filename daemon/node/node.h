@@ -65,6 +65,7 @@ struct NodeWork {
   std::size_t last_turn = 0;
   std::size_t largest_turn = 0;
   std::size_t largest_step = 0;
+  std::size_t largest_input = 0;  // of what was taken of clients
 };
 
 /// Owns no socket, thread, clock or source of randomness: the same calls give the same effects. All calls come from one

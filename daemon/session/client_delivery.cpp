@@ -47,7 +47,7 @@ void ClientDelivery::requests_done(Time now, SessionId id) {
 }
 
 void ClientDelivery::deliver_message(std::span<const SessionId> to, const ClientMessage& message) {
-  if (message.chunks.size() <= 1 && message.total <= OutputQueue::kCopyBytesMax) {
+  if (message.chunks.size() <= 1 && message.total + message.names.size() <= OutputQueue::kCopyBytesMax) {
     const BundledMessage alone{message.type, first_view(message.chunks)};
     deliver_bundle(
         to, {message.service, message.groups, message.names, std::span(&alone, 1), message.at, message.has_headers});
@@ -115,7 +115,7 @@ void ClientDelivery::deliver_large(std::span<const SessionId> to, const ClientMe
     spindle::write_frame_head(writer, static_cast<std::uint8_t>(protocol::ClientFrame::message_more), chunk.size());
     heads.push_back(context_.arena.commit(spindle::kFrameHeadBytes));
   }
-  const bool are_copies_small = to.size() * message.total <= kCopiesBytesMax;
+  const bool are_copies_small = to.size() * (message.total + message.names.size()) <= kCopiesBytesMax;
   for (const SessionId id : to) {
     Session* session = find_open(id);
     if (session == nullptr) continue;

@@ -40,6 +40,7 @@ std::optional<Error> DestinationTable::define(const protocol::Define& define) {
                              bytes, protocol::kDefinedBytesMax)};
   }
   bytes_ = bytes;
+  if (sets_.size() <= define.handle && define.groups.empty()) return std::nullopt;
   if (sets_.size() <= define.handle) sets_.resize(define.handle + 1);
   DefinedSet& set = sets_[define.handle];
   give_up(set);

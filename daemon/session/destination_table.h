@@ -73,6 +73,11 @@ class DestinationTable {
   }
   /// What all sets take.
   std::size_t bytes() const { return bytes_; }
+  /// What the tables take, also where nothing is defined any more.
+  std::size_t table_bytes() const {
+    return sets_.capacity() * sizeof(DefinedSet) + flows_.size() * sizeof(SetFlow) +
+           (flows_.capacity() + idle_.capacity()) * sizeof(SetFlow*);
+  }
 
  private:
   SetFlow& flow_of(std::string key);

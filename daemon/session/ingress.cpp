@@ -14,6 +14,9 @@ constexpr std::size_t kDefinitionCopies = 3;
 /// Joins and leaves that a client may have under way: as many as keep one going whose subscriptions take seconds.
 constexpr std::size_t kOpenRequestsMax = 4096;
 
+/// What one of them takes, about.
+constexpr std::size_t kOpenRequestBytes = 320;
+
 /// What may stand in front of the payload in a `send` frame.
 constexpr std::size_t kSendHeadMax = 2 * spindle::kVarintBytesMax + 3;
 
@@ -58,7 +61,7 @@ Ingress::Ingress(Context& context, Groups& groups, Admission& admission, ClientA
 void Ingress::open(std::string client, bool has_independent_flows) {
   sender_.client = std::move(client);
   if (has_independent_flows) flows_.emplace(context_, static_cast<FlowGate&>(*this));
-  groups_.requests().open_session(sender_);
+  groups_.open_session(sender_);
 }
 
 void Ingress::close() {
@@ -68,7 +71,9 @@ void Ingress::close() {
   untold_.clear();
 }
 
-std::size_t Ingress::definition_bytes() const { return kDefinitionCopies * destinations_.bytes(); }
+std::size_t Ingress::definition_bytes() const {
+  return kDefinitionCopies * destinations_.bytes() + destinations_.table_bytes() + (flows_ ? flows_->table_bytes() : 0);
+}
 
 bool Ingress::holds_messages_to(std::string_view group) const {
   if (!holds_messages()) return false;
@@ -80,11 +85,14 @@ bool Ingress::holds_messages_to(std::string_view group) const {
 }
 
 bool Ingress::waits_for_view(const std::vector<std::string>& names) const {
+  context_.turn.count_input(names.size());
   return std::any_of(names.begin(), names.end(),
                      [&](const std::string& name) { return !groups_.flushes().may_send(sender_.session, name); });
 }
 
 bool Ingress::has_room_for_requests() const { return sender_.open_requests < kOpenRequestsMax; }
+
+std::size_t Ingress::request_bytes() const { return sender_.open_requests * kOpenRequestBytes; }
 
 bool Ingress::may_go_on_after_requests() const {
   return sender_.open_requests == 0 || sender_.open_requests == kOpenRequestsMax / 2 || flows_;
@@ -96,8 +104,13 @@ std::optional<Error> Ingress::define(const protocol::Define& define) {
   if (incoming_ && incoming_->handle == define.handle) {
     return Error{Errc::unexpected_frame, "the destinations of an unfinished message were redefined"};
   }
+  context_.turn.count_input(define.groups.size());
   // The number may stand for something else from here on.
-  if (destinations_.is_defined(define.handle) && destinations_[define.handle].refused != 0) tell_refused();
+  if (destinations_.is_defined(define.handle)) {
+    const DefinedSet& former = destinations_[define.handle];
+    context_.turn.count_input(former.to.names.size());
+    if (former.refused != 0) tell_refused();
+  }
   if (std::optional<Error> error = destinations_.define(define)) return error;
   if (destinations_.is_defined(define.handle)) destinations_[define.handle].to.session = sender_.session;
   if (judgement_.by == config_version_ && destinations_.is_defined(define.handle)) settle(destinations_[define.handle]);
@@ -182,9 +195,17 @@ bool Ingress::refuse_synchronous(Time now, std::uint32_t handle, const ClientSen
     return true;
   }
   if (message.service >= Service::fifo) return false;
+  if (!may_reach_synchronous(set.to)) return false;
+  context_.turn.count_input(names.size());
   const std::string_view group = groups_.synchronous_group_of(sender_.session, names);
   if (!group.empty()) refuse(handle, Errc::mode_mismatch, group, message.messages);
   return !group.empty();
+}
+
+bool Ingress::may_reach_synchronous(DestinationSet& to) const {
+  if (sender_.open_requests != 0) return true;  // the table is not what it has asked for
+  groups_.sender().resolve(to);
+  return to.table_version == 0 || to.has_views;
 }
 
 void Ingress::refuse(std::uint32_t handle, Errc why, std::string_view name, std::uint64_t messages) {
@@ -321,8 +342,8 @@ Verdict Ingress::try_admit_large(Time now, DefinedSet& set, const ClientSend& me
 void Ingress::enter(Time now, std::uint32_t handle, const ClientSend& message) {
   if (sender_.has_synchronous_groups && refuse_synchronous(now, handle, message)) return;
   messages_ += message.messages;
-  if (has_rate_) quota_.take(message.total);
   DefinedSet& set = destinations_[handle];
+  if (has_rate_) quota_.take(message.total + set.to.paid_bytes());
   if (const std::uint64_t entering = std::exchange(set.flow->entering, 0); entering != 0) {
     groups_.sender().send_rest(now, sender_, set.to, message, entering);
   } else {

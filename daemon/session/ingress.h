@@ -104,6 +104,9 @@ class Ingress final : private FlowGate {
   /// Whether any of them is for the group: counted as checks of the turn.
   bool holds_messages_to(std::string_view group) const;
   std::size_t held_bytes() const { return flows_ ? flows_->bytes() : 0; }
+  /// What the messages held take outside slabs, and what joins and leaves do that are not done.
+  std::size_t held_heap_bytes() const { return flows_ ? flows_->heap_bytes() : 0; }
+  std::size_t request_bytes() const;
   /// As OutgoingFlows.
   std::uint64_t held_so_far() const { return flows_ ? flows_->held_so_far() : 0; }
   bool has_entered(std::uint64_t held) const { return !flows_ || flows_->has_entered(held); }
@@ -143,7 +146,9 @@ class Ingress final : private FlowGate {
     const auto is_open = [this](std::string_view group) {
       return groups_.requests().has_open_request(sender_.session, group);
     };
-    return !flows_ || std::any_of(groups.begin(), groups.end(), is_open);
+    if (!flows_) return true;
+    context_.turn.count_input(groups.size());
+    return std::any_of(groups.begin(), groups.end(), is_open);
   }
   /// Has `message` be what the client sends with `send`, but for the payload.
   void fill(ClientSend& message, const spindle::protocol::Send& send) const;
@@ -158,6 +163,9 @@ class Ingress final : private FlowGate {
   void settle(DefinedSet& set);
   /// Throws the message away where it may not go to a synchronous group that is among its destinations: whether it has.
   bool refuse_synchronous(Time now, std::uint32_t handle, const ClientSend& message);
+  /// Whether a synchronous group of the client may be among them: without going through the names, where the group
+  /// table has not changed.
+  bool may_reach_synchronous(DestinationSet& to) const;
   /// Throws a message away: because of the name.
   void refuse(std::uint32_t handle, Errc why, std::string_view name, std::uint64_t messages = 1);
   /// Whether the set has a synchronous group that the client may not send to before its next view.

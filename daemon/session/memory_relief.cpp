@@ -42,6 +42,7 @@ MemoryRelief::MemoryRelief(Context& context, const SessionTable& sessions)
 void MemoryRelief::change(const SessionMemory& before, const SessionMemory& after) {
   definitions_ += after.definitions - before.definitions;
   unfinished_ += after.unfinished - before.unfinished;
+  heap_ += after.heap - before.heap;
 }
 
 bool MemoryRelief::is_crowded() const {
@@ -69,6 +70,7 @@ std::optional<Error> MemoryRelief::objection_to(Time now, Session& session) cons
 bool MemoryRelief::look(Time now) {
   MemoryBudget& memory = context_.memory;
   memory.set(MemoryBudget::Use::definitions, definitions_);
+  memory.set(MemoryBudget::Use::waiting, heap_);
   memory.set(MemoryBudget::Use::clients, sessions_.size() * kSessionBytes);
   const bool was_short = std::exchange(is_short_, memory.is_short());
   const bool was_full = std::exchange(is_full_, memory.is_full());

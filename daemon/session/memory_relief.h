@@ -59,6 +59,7 @@ class MemoryRelief {
   const SessionTable& sessions_;
   std::size_t definitions_ = 0;  // of all clients, in bytes
   std::size_t unfinished_ = 0;   // likewise
+  std::size_t heap_ = 0;         // likewise
   bool is_short_ = false;
   bool is_full_ = false;
   SessionId going_on_ = 0;

@@ -49,10 +49,13 @@ void OutgoingFlows::hold(Ring<HeldMessage>& messages, std::uint32_t handle, cons
   bytes_ += flow_bytes(message);
   if (!messages.empty() && messages.back().handle == handle && may_go_along(messages.back().message, message)) {
     HeldMessage& last = messages.back();
+    heap_bytes_ -= heap_bytes_of(last);
     std::vector<std::uint8_t> payload;
     if (last.message.messages == 1) payload.swap(last.end);
     const ByteView content = message.messages == 1 ? first_view(message.chunks) : message.bundle;
-    return go_along(last.message, payload, last.end, message, content);
+    go_along(last.message, payload, last.end, message, content);
+    heap_bytes_ += heap_bytes_of(last);
+    return;
   }
   HeldMessage& held = messages.push_back();
   held.handle = handle;
@@ -69,6 +72,7 @@ void OutgoingFlows::hold(Ring<HeldMessage>& messages, std::uint32_t handle, cons
     held.chunks.pop_back();
   }
   held.message.chunks = held.chunks;
+  heap_bytes_ += heap_bytes_of(held);
 }
 
 bool OutgoingFlows::has_entered(std::uint64_t count) const {
@@ -109,9 +113,14 @@ bool OutgoingFlows::release_run(Time now, Line& line) {
   const std::uint32_t handle = messages.front().handle;
   Window& window = windows_[handle];
   bool any = false;
-  while (!messages.empty() && messages.front().handle == handle &&
-         try_admit(now, line, handle, messages.front().message)) {
+  while (!messages.empty() && messages.front().handle == handle) {
+    if (!context_.turn.may_take_input()) {
+      line.retry_at = now;
+      break;
+    }
+    if (!try_admit(now, line, handle, messages.front().message)) break;
     const std::size_t bytes = flow_bytes(messages.front().message);
+    heap_bytes_ -= heap_bytes_of(messages.front());
     let_in(now, messages.pop_front());
     window.held_bytes -= bytes;
     window.untold_bytes += bytes;

@@ -47,6 +47,9 @@ class OutgoingFlows {
   Time retry_at() const { return retry_at_; }
 
   std::size_t bytes() const { return bytes_; }
+  /// What the messages held take outside slabs, and what the tables do.
+  std::size_t heap_bytes() const { return heap_bytes_; }
+  std::size_t table_bytes() const { return lines_.capacity() * sizeof(Line) + windows_.capacity() * sizeof(Window); }
   /// How many were ever held, and whether all of the first `count` of these have entered.
   std::uint64_t held_so_far() const { return held_so_far_; }
   bool has_entered(std::uint64_t count) const;
@@ -73,6 +76,9 @@ class OutgoingFlows {
     std::size_t untold_bytes = 0;  // that have entered and the client does not know of
   };
 
+  static std::size_t heap_bytes_of(const HeldMessage& held) {
+    return sizeof(HeldMessage) + held.chunks.capacity() * sizeof(Slice) + held.end.capacity();
+  }
   /// Whether the message, the first of its line or one that none is before, enters.
   bool try_admit(Time now, Line& line, std::uint32_t handle, const ClientSend& message);
   void hold(Ring<HeldMessage>& messages, std::uint32_t handle, const ClientSend& message);
@@ -89,6 +95,7 @@ class OutgoingFlows {
   std::vector<Window> windows_;         // by handle
   std::vector<std::uint32_t> blocked_;  // numbers of the lines that hold something, in the order of their waiting
   std::size_t bytes_ = 0;               // held, of all lines
+  std::size_t heap_bytes_ = 0;          // likewise: heap_bytes_of() each
   std::uint64_t held_so_far_ = 0;
   Time retry_at_ = kNever;
 };

@@ -27,6 +27,9 @@ constexpr std::size_t kReadBytesShort = 4u << 10;
 /// Questions whether messages have entered that may wait for their answers; what follows another one is not read.
 constexpr std::size_t kConfirmsMax = 64;
 
+/// Names that are read in the time in which one is looked up.
+constexpr std::size_t kNamesReadOfOne = 8;
+
 /// How often a client is told how many of its messages have entered, while others of them wait, and while none do.
 constexpr Duration kTakenPeriodWaiting = 100ms;
 constexpr Duration kTakenPeriod = 1s;
@@ -100,7 +103,9 @@ SessionMemory Session::memory() const {
   SessionMemory memory;
   memory.unfinished = input_.unread().size() + ingress_.unfinished_bytes();
   memory.definitions = ingress_.definition_bytes();
-  memory.held = ingress_.held_bytes();
+  memory.held = std::max(ingress_.held_bytes(), ingress_.held_heap_bytes());
+  memory.requests = ingress_.request_bytes();
+  memory.heap = ingress_.held_heap_bytes() + memory.requests;
   memory.queued = queue_.bytes() + (waiting_feeds_ ? waiting_feeds_->bytes() : 0);
   memory.kept = queue_.kept_bytes();
   return memory;
@@ -155,6 +160,11 @@ std::optional<Error> Session::take_frames(Time now) {
     }
     wanted_ = spindle::kFrameHeadBytes + head->length;
     if (input_.unread().size() < wanted_) return std::nullopt;
+    if (!may_go_on(now, context_.turn.may_take_input())) {
+      waiting_ = true;
+      return std::nullopt;
+    }
+    context_.turn.count_input(1);
     if (!try_admit(now, type, input_.unread().subspan(spindle::kFrameHeadBytes, head->length))) {
       waiting_ = true;
       return std::nullopt;
@@ -244,6 +254,7 @@ bool Session::try_admit_define(Time now, ByteView body) {
   if (!ingress_.holds_messages() && !access_.has_rules()) return true;
   const std::optional<protocol::Define> define = protocol::read_define(body);
   if (!define) return true;  // it is refused
+  context_.turn.count_input(define->groups.size() / kNamesReadOfOne);
   if (ingress_.holds(define->handle)) return false;
   return may_go_on(now, ingress_.judge(*define));
 }

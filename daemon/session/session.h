@@ -40,11 +40,13 @@ struct SessionMarks {
   bool listed = false;   // among those that are tried again
   bool lost = false;     // the connection is gone; the session goes at the end of the turn
   bool reading = true;
-  bool served = false;          // had messages enter, or names judged, when those that wait were tried last
+  bool served = false;          // had something taken of it, or enter, when those that wait were tried last
   bool refused = false;         // it was never taken in
   bool untold = false;          // among those that are to be told what has entered
   bool view_too_large = false;  // no client takes the view that it should have got
   std::uint64_t order = 0;      // what it was told last of the order: ClientDelivery's number
+  bool due = false;             // to be tried whatever it waits for: it was not its turn when there was news
+  std::uint64_t fed_in = 0;     // the turn (TurnWork) in which it had its share of what is taken of clients
   SessionMemory counted;        // in what all sessions hold
   // At how many ticks in a row it was found to have the same thing unfinished, since that time.
   Time unfinished_since = kNever;

@@ -77,7 +77,9 @@ void Sessions::handle_read(Time now, ConnectionId connection, std::size_t bytes)
   Session& session = *sessions_.find(connection);
   session.commit_read(bytes);
   if (hand_over(now, session)) return;
-  if (session.state() != Session::State::closing && !session.is_waiting()) process(now, session);
+  if (session.state() == Session::State::closing || session.is_waiting()) return;
+  context_.turn.begin_client();
+  process(now, session);
 }
 
 bool Sessions::hand_over(Time now, Session& session) {
@@ -95,10 +97,13 @@ bool Sessions::hand_over(Time now, Session& session) {
 }
 
 void Sessions::process(Time now, Session& session) {
+  const std::size_t before = context_.turn.input();
   if (const std::optional<Error> error = session.process(now)) {
     close(now, session, *error);
     return;
   }
+  // One for which nothing was left has had nothing.
+  if (context_.turn.input() != before && !context_.turn.may_take_input()) session.marks.fed_in = context_.turn.number();
   if (session.resume()) return resume(now, session);
   if (const Time due = session.tell_at(); due <= now) {
     session.tell(now);  // a timer for what is due would cost more
@@ -129,20 +134,36 @@ void Sessions::resume_waiting(Time now) {
   resume_all_ = false;
   if (!all && sessions_.waiting_retry_at() > now) return;
   sessions_.forget_waiting_retry();
-  // Those that have had nothing for longest go first; who had something enter, or looked at by rules, and has to wait
-  // again goes behind them.
+  context_.turn.begin_waiting_input();
+  // Those that have had nothing for longest go first; who had something taken, or looked at by rules, and has to wait
+  // again goes behind them. Who had its share of this turn already waits for the next.
   bool any_served = false;
   for (const SessionId id : std::exchange(sessions_.waiting(), {})) {
     Session* session = sessions_.find(id);
-    if (session == nullptr || session->state() != Session::State::open) continue;
-    const bool may_go_on = session->take_requests_done();
+    if (session == nullptr || session->state() == Session::State::closing) continue;
+    if (!context_.turn.has_input_left() || session->marks.fed_in == context_.turn.number()) {
+      session->marks.served = session->marks.fed_in == context_.turn.number();
+      any_served = any_served || session->marks.served;
+      session->marks.due = session->marks.due || all;
+      sessions_.waiting().push_back(id);
+      sessions_.retry_waiting_at(now);
+      continue;
+    }
+    const bool was_due = std::exchange(session->marks.due, false);
+    const bool may_go_on = session->take_requests_done() || was_due;
     if (all || may_go_on || session->retry_at() <= now) {
       session->marks.listed = false;
+      context_.turn.begin_client();
+      const std::size_t input = context_.turn.input();
       const std::uint64_t before = session->ingress().entered();
       const std::size_t checked = context_.turn.checked();
       session->ingress().release_held(now, all || may_go_on);
       process(now, *session);
-      session->marks.served = session->ingress().entered() != before || context_.turn.checked() != checked;
+      const bool took_any = context_.turn.input() != input;
+      if (!took_any) context_.turn.count_input(1);  // it was asked in vain
+      session = sessions_.find(id);
+      if (session == nullptr) continue;  // its client goes on in another one
+      session->marks.served = session->ingress().entered() != before || context_.turn.checked() != checked || took_any;
       any_served = any_served || session->marks.served;
     } else {
       session->marks.served = false;

@@ -39,6 +39,7 @@ std::vector<Attack> attacks_on_membership();
 std::vector<Attack> attacks_on_memory();
 std::vector<Attack> attacks_on_the_limit();
 std::vector<Attack> attacks_by_neighbours();
+std::vector<Attack> attacks_by_frames();
 std::vector<Attack> all_attacks();
 
 }  // namespace spindle::test

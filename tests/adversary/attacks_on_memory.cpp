@@ -15,16 +15,6 @@ std::uint8_t with_policy(SlowPolicy policy) {
   return static_cast<std::uint8_t>(static_cast<unsigned>(policy) << protocol::kSlowPolicyShift);
 }
 
-/// Writes `bytes` again and again, and begins anew with `start` where the daemon hangs up.
-void repeat(Daemon& daemon, const Bytes& start, const Bytes& bytes, const std::stop_token& stop, bool reads = true) {
-  while (!stop.stop_requested()) {
-    HostileClient client(daemon);
-    if (!client.write(start, stop, reads)) continue;
-    while (client.write(bytes, stop, reads)) {
-    }
-  }
-}
-
 Attack half_messages() {
   Attack attack;
   attack.name = "half_messages";

@@ -69,6 +69,15 @@ void HostileClient::drain() {
   }
 }
 
+void repeat(const Daemon& daemon, const Bytes& start, const Bytes& bytes, const std::stop_token& stop, bool reads) {
+  while (!stop.stop_requested()) {
+    HostileClient client(daemon);
+    if (!client.write(start, stop, reads)) continue;
+    while (client.write(bytes, stop, reads)) {
+    }
+  }
+}
+
 Bytes hello_frame(const std::string& name, std::uint8_t flags) {
   Bytes frame;
   protocol::Hello hello;

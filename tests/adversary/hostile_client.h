@@ -35,6 +35,11 @@ class HostileClient {
   bool closed_ = false;
 };
 
+/// A client of `daemon` writes `bytes` again and again until `stop`; another one begins anew with `start` where the
+/// daemon hangs up.
+void repeat(const Daemon& daemon, const Bytes& start, const Bytes& bytes, const std::stop_token& stop,
+            bool reads = true);
+
 /// Frames that an attack is made of.
 Bytes hello_frame(const std::string& name, std::uint8_t flags = 0);
 Bytes join_frame(const std::string& group);

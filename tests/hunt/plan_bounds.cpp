@@ -46,10 +46,13 @@ std::size_t message_bytes(std::size_t payload, std::size_t names) {
   return payload + names + kAroundMessage * (1 + payload / spindle::kChunkBytesMax);
 }
 
+/// What the tables of sets and flows have for each.
+constexpr std::size_t kSetBytes = 1'200;
+
 /// Of a set that the daemon keeps.
 template <typename Names>
 std::size_t definition_bytes(const Names& names) {
-  return kDefinitionCopies * (names_bytes(names) + names.size() * spindle::protocol::kDefinedNameBytes);
+  return kSetBytes + kDefinitionCopies * (names_bytes(names) + names.size() * spindle::protocol::kDefinedNameBytes);
 }
 
 class Counter {
@@ -169,7 +172,7 @@ class Counter {
     std::size_t longest = 0;
     for (const std::string& group : joined_) longest = std::max(longest, group.size());
     daemon.messages += count * message_bytes(kAnswerBytes, longest);
-    daemon.definitions += definition_bytes(joined_);
+    daemon.definitions += definition_bytes(joined_) + joined_.size() * kSetBytes;
     bounds_.messages += count;
     bounds_.message = std::max(bounds_.message, kAnswerBytes);
   }

@@ -167,7 +167,7 @@ constexpr NodeMemory kTooMuch[] = {
     {.partial = 1'100'000},
     {.link_control = 20'000},
     {.link_data = 800'000},
-    {.sessions_definitions = 1'000},
+    {.sessions_definitions = 4'000},
     {.groups = 3},
     {.memberships = 4},
     {.sessions = 3},
@@ -248,6 +248,13 @@ TEST(HuntWorkLimits, ReportEachDaemonThatDoesTooMuchInATurnOrAStep) {
   small.check("d002", 50, {.largest_turn = 300, .largest_step = 405});
   ASSERT_EQ(small.findings().size(), 1u);
   EXPECT_THAT(small.findings()[0].sentence, HasSubstr("d002 did 405 units in one step, at most 404 are due"));
+  WorkLimits of_input(100, 1000, 100'000);
+  of_input.check("d001", 1000, {.largest_input = 1'100});
+  EXPECT_TRUE(of_input.findings().empty());
+  of_input.check("d001", 1000, {.largest_input = 1'101});
+  ASSERT_EQ(of_input.findings().size(), 1u);
+  EXPECT_THAT(of_input.findings()[0].sentence,
+              HasSubstr("d001 did 1101 units in one turn's input, at most 1100 are due"));
 }
 
 TEST(HuntOutcome, SurvivesTheWayAsText) {

@@ -20,6 +20,11 @@ constexpr std::size_t kPacketsAtOnce = 64;
 /// Listeners of a feed are looked for, told of its end, and told of it.
 constexpr std::size_t kTimesEachFeed = 3;
 /// Bytes of a large message for which a receiver counts once more, at least: its pieces are as frames on links cut it.
+/// Input has half of a turn, and goes beyond it by what one frame costs of a client that has just come and of one that
+/// waited: the names of a set, several times, and the parts in which a large message goes.
+constexpr std::size_t kInputPart = 2;
+constexpr std::size_t kFrameUnits = 200;
+constexpr std::size_t kBytesOfAPart = 1'000;
 constexpr std::size_t kBytesOfAUnit = MessageDelivery::kPiecesOfAUnit * (16u << 10);
 }  // namespace
 
@@ -34,6 +39,9 @@ void WorkLimits::check(const std::string& name, std::size_t max, const NodeWork&
   // Packets of feeds that come at once are given to their listeners at once.
   const std::size_t given = feeds_ == 0 ? 0 : kPacketsAtOnce * clients_;
   hold(name, "turn", work.largest_turn, max - 1 + step + given);
+  const std::size_t frame = kFrameUnits + message_bytes_ / kBytesOfAPart;
+  hold(name, "turn's input", work.largest_input, max / kInputPart + 2 * frame);
+  most_.largest_input = std::max(most_.largest_input, work.largest_input);
   most_.largest_turn = std::max(most_.largest_turn, work.largest_turn);
   most_.largest_step = std::max(most_.largest_step, work.largest_step);
 }

@@ -180,6 +180,32 @@ TEST_F(LongWork, ManyReceiversGetTheirMessagesInTheSharesOfTurns) {
   expect_turns_within(100, 4 * kReceivers + 4);
 }
 
+TEST_F(LongWork, WhatManySendAtOnceIsTakenInTheSharesOfTurns) {
+  constexpr std::size_t kClients = 40, kMessages = 20;
+  // A turn has room for no message, or for one of those who have waited.
+  simulate_cluster(707, Shape::line, 2, config(4));
+  if (HasFatalFailure()) return;
+  std::vector<SimClient*> clients;
+  for (std::size_t i = 0; i < kClients; ++i) {
+    SimClient& client = *clients.emplace_back(&sim().add_client(sim().host(0)));
+    client.join("g");
+    for (std::size_t sent = 0; sent < kMessages; ++sent) {
+      std::vector<std::string> to;
+      for (std::size_t name = 0; name <= sent; ++name) to.push_back(fmt::format("g{}", name));
+      to.emplace_back("g");
+      client.multicast(to, {.service = sent % 2 == 0 ? Service::fifo : Service::agreed, .size = 100});
+    }
+  }
+  const auto has_sent_all = [](const SimClient* client) { return client->is_welcome() && client->messages() != 0; };
+  await([&] { return std::all_of(clients.begin(), clients.end(), has_sent_all); }, 60s, "all clients are let in");
+  await([&] { return count(0, Counter::messages_sent) == kClients * kMessages; }, 60s, "all messages have entered");
+  await_rest();
+  check();
+  const std::size_t largest = sim().host(0).node().work().largest_input;
+  EXPECT_GT(largest, 0u);
+  EXPECT_LE(largest, 4 / 2 + 2 * 60) << "a frame that has come, and one that waited";
+}
+
 TEST_F(LongWork, ViewsOfALargeGroupAreAnsweredInTheSharesOfTurns) {
   constexpr std::size_t kMembers = 80, kRequests = 200;
   simulate_cluster(706, Shape::line, 2, config(100));

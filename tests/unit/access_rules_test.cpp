@@ -6,6 +6,8 @@
 #include <random>
 #include <regex>
 
+#include "tests/support/nobody.h"
+
 namespace spindled {
 namespace {
 
@@ -88,6 +90,20 @@ TEST(AccessRules, ReservedNamesAreForThoseNamed) {
   EXPECT_TRUE(may_be_called(access, peer_who_is({"local"}), "a-test"));
   EXPECT_FALSE(may_be_called(access, peer_who_is({}), "a-test"));
   EXPECT_TRUE(may_be_called(access, peer_who_is({}), "ann")) << "nobody has reserved it";
+}
+
+TEST(AccessRules, EachLookCountsHoweverFewThereAre) {
+  for (const std::size_t patterns : {1u, 15u, 16u, 100u}) {
+    NodeConfig config;
+    config.access.rules = {{Names(patterns, "nobody"), {"*"}, RightSet::all()}};
+    config.access.rules.front().groups.clear();
+    test::Silence silence;
+    Context context(config, silence, 1);
+    const Peer peer = peer_who_is({});
+    ClientAccess access(context, peer);
+    for (int i = 0; i < 160; ++i) EXPECT_FALSE(access.may(Right::send, "news"));
+    EXPECT_EQ(context.turn.checked(), 10 * patterns);
+  }
 }
 
 /// All rights, identities and groups there are here, against the sentence of the page: the first rule that names client

@@ -157,6 +157,18 @@ TEST_F(AdmissionTest, AFlowPaysTheFeeAndWhatItsWayCosts) {
   EXPECT_EQ(count(Counter::cents_paid), 300u);
 }
 
+TEST_F(AdmissionTest, NamesThatArePacketsOfTheirOwnAreToBePaid) {
+  Line many = line("near");
+  for (int i = 0; i < 3; ++i) many.to.names.push_back(fmt::format("nobody {}", i));
+  ASSERT_TRUE(enter(many));
+  EXPECT_EQ(count(Counter::packets_paid), 1u) << "a few are the head of a message";
+  many = line("near");
+  for (int i = 0; i < 100; ++i) many.to.names.push_back(fmt::format("nobody of a long name, which goes along {}", i));
+  ASSERT_TRUE(enter(many));
+  EXPECT_EQ(count(Counter::packets_paid), 1 + packets_of(100 + many.to.targets.size()));
+  EXPECT_GT(count(Counter::packets_paid), 3u);
+}
+
 TEST_F(AdmissionTest, WhoSendsWithinTheDaemonPaysOnlyWhereAClientDoesNotKeepUp) {
   EXPECT_EQ(burst(home), 100'000);
   EXPECT_EQ(state(home).price, 0);

@@ -33,6 +33,7 @@ class FakeGate final : public FlowGate {
     EXPECT_EQ(expected, (std::pair<std::uint32_t, std::size_t>{handle, message.total})) << "nobody was asked";
     expected = {};
     --room;
+    if (turn != nullptr) turn->count_input(names);
     std::string payload(spindle::as_text(message.bundle));
     for (const Slice& chunk : message.chunks) payload += spindle::as_text(chunk.view());
     if (message.messages == 1) {
@@ -53,6 +54,8 @@ class FakeGate final : public FlowGate {
   Entered entered;
   std::vector<std::uint16_t> types;
   std::map<std::uint32_t, std::size_t> told;
+  TurnWork* turn = nullptr;
+  std::size_t names = 0;  // that the turn counts for each that enters
 };
 
 class OutgoingFlowsTest : public testing::Test {
@@ -307,6 +310,43 @@ TEST_F(OutgoingFlowsTest, AFlowIsAskedOnceForAMessageThatMayNotEnter) {
     EXPECT_EQ(gate_.asked - asked, room + 1);
   }
   EXPECT_EQ(gate_.entered, (Entered{{1, "1"}, {1, "1"}, {2, "2"}}));
+}
+
+TEST_F(OutgoingFlowsTest, WhatIsHeldCountsAsItStandsInMemory) {
+  EXPECT_EQ(flows_.heap_bytes(), 0u);
+  gate_.closed = {1, 2};
+  for (int i = 0; i < 100; ++i) send(1, "");
+  EXPECT_GT(flows_.heap_bytes(), flows_.bytes()) << "nothing to send is no little to hold";
+  for (int i = 0; i < 20; ++i) send(2, "small");
+  send(2, std::string(10'000, 'x'));
+  send(2, std::string(100'000, 'y'));
+  EXPECT_GT(flows_.heap_bytes(), 10'000u);
+  EXPECT_GT(flows_.table_bytes(), 0u);
+  gate_.closed = {};
+  release();
+  EXPECT_EQ(gate_.entered.size(), 122u);
+  EXPECT_EQ(flows_.heap_bytes(), 0u);
+}
+
+TEST_F(OutgoingFlowsTest, WhatIsLetInAtOnceIsTheShareOfATurn) {
+  gate_.closed = {1, 2};
+  for (int i = 0; i < 10; ++i) {
+    send(1, "one");
+    send(2, "two");
+  }
+  gate_.closed = {};
+  gate_.turn = &context_.turn;
+  gate_.names = 1'000;
+  context_.turn.begin_client();
+  release();
+  EXPECT_EQ(gate_.entered.size(), 2u);
+  EXPECT_EQ(flows_.retry_at(), Time{});
+  for (int turn = 0; turn < 10; ++turn) {
+    context_.turn.end_turn();
+    flows_.release(Time{}, false);
+  }
+  EXPECT_EQ(gate_.entered.size(), 20u);
+  EXPECT_EQ(flows_.bytes(), 0u);
 }
 
 TEST_F(OutgoingFlowsTest, SaysWhetherTheFirstOnesHaveEntered) {

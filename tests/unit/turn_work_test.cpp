@@ -57,6 +57,51 @@ TEST(TurnWork, KnowsTheLargestTurnAndTheLargestStep) {
   EXPECT_EQ(turn.largest_step(), 6u);
 }
 
+TEST(TurnWork, TakesOfClientsWhatIsTheirPart) {
+  TurnWork turn(160);  // 640 names, of which input has half
+  EXPECT_TRUE(turn.may_take_input());
+  turn.count_input(20);
+  EXPECT_FALSE(turn.may_take_input()) << "of one client";
+  for (int client = 1; client < 12; ++client) {
+    ASSERT_TRUE(turn.has_input_left());
+    turn.begin_client();
+    EXPECT_TRUE(turn.may_take_input());
+    turn.count_input(20);
+  }
+  turn.begin_client();
+  EXPECT_FALSE(turn.may_take_input()) << "the rest is for those who have waited";
+  EXPECT_FALSE(turn.has_input_left());
+  turn.begin_waiting_input();
+  EXPECT_TRUE(turn.has_input_left());
+  turn.begin_client();
+  turn.count_input(80);
+  EXPECT_FALSE(turn.has_input_left());
+  EXPECT_FALSE(turn.is_over()) << "it is no part of what else there is to do";
+  const std::uint64_t number = turn.number();
+  turn.end_turn();
+  EXPECT_EQ(turn.number(), number + 1);
+  EXPECT_TRUE(turn.may_take_input());
+  EXPECT_EQ(turn.input(), 0u);
+  EXPECT_EQ(turn.largest_input(), 320 / TurnWork::kNamesOfUnit);
+}
+
+TEST(TurnWork, ThoseWhoHaveWaitedAreHeardWhateverHasJustCome) {
+  TurnWork turn(160);
+  turn.count_input(10'000);
+  turn.begin_client();
+  EXPECT_FALSE(turn.may_take_input());
+  turn.begin_waiting_input();
+  turn.begin_client();
+  EXPECT_TRUE(turn.may_take_input());
+  turn.count_input(80);
+  EXPECT_FALSE(turn.has_input_left());
+  TurnWork least(1);
+  least.count_input(100);
+  least.begin_waiting_input();
+  least.begin_client();
+  EXPECT_TRUE(least.may_take_input());
+}
+
 /// Notes `name` for each of its steps, of one unit each.
 Steps::Task task(TurnWork& turn, std::vector<std::string>& done, std::string name, int steps) {
   return [&turn, &done, name, left = steps](Time) mutable {
