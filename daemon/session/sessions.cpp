@@ -36,7 +36,7 @@ Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Channels& c
       channels_(channels),
       feeds_(feeds),
       admission_(admission),
-      slow_clients_(context.config, context.memory, admission, *this),
+      slow_clients_(context.config, context.memory, context.turn, admission, *this),
       access_review_(context, groups, sessions_),
       delivery_(context, sessions_, slow_clients_),
       bulk_delivery_(sessions_),
@@ -305,6 +305,7 @@ void Sessions::flush(Time now) {
   hold_to_memory(now, dirty.empty());
   if (relief_.look(now) || admission_.is_room_back()) timers_.set_earlier(Timer::resume, now);
   if (context_.memory.is_short()) timers_.set_earlier(Timer::tick, now + kTick);
+  slow_clients_.flush(now);
   flush_at_ = dirty.empty() ? kNever : now;
 }
 
