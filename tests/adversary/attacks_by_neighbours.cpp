@@ -102,8 +102,8 @@ std::vector<Attack> attacks_by_neighbours() {
 
 std::vector<Attack> all_attacks() {
   std::vector<Attack> all;
-  for (const auto& some :
-       {attacks_on_membership(), attacks_on_memory(), attacks_on_the_limit(), attacks_by_neighbours()}) {
+  for (const auto& some : {attacks_on_membership(), attacks_on_memory(), attacks_on_the_limit(), attacks_by_many(),
+                           attacks_by_neighbours()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
