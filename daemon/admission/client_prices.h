@@ -1,10 +1,14 @@
 // What the sessions tell admission about clients that do not keep up.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace spindled {
+
+/// Names that have a price at one time: of a daemon's own clients, and of those of all others; more are passed over.
+inline constexpr std::size_t kClientPricesMax = 4096;
 
 /// Implemented by admission, which tells all senders.
 class ClientPrices {

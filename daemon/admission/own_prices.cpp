@@ -39,8 +39,10 @@ void OwnPrices::start_view(Time now) {
   round_trip_ = book_.round_trip(MemberSet::first(book_.view().size()));
   for (auto& [name, clients] : clients_) {
     clients.told = {};
+    schedule(name, clients);
     book_.set_own_clients(now, name, clients.dollars, clients_delay(), clients.slowest);
   }
+  names_told_ = 0;
   sequence_ = 0;
   next_ = now;
 }
@@ -52,38 +54,66 @@ LinkPrice::Queue OwnPrices::queue_of(LinkId link) const {
 
 void OwnPrices::set_clients(Time now, const std::string& name, double dollars, std::string_view slowest) {
   book_.set_own_clients(now, name, dollars, clients_delay(), slowest);
-  Clients& clients = clients_[name];
-  clients.dollars = dollars;
-  if (dollars > 0) clients.slowest = slowest;
+  const auto at = clients_.try_emplace(name).first;
+  at->second.dollars = dollars;
+  if (dollars > 0) at->second.slowest = slowest;
+  schedule(at->first, at->second);
 }
 
 bool OwnPrices::observe(Time now) {
   next_ = kNever;
   bool told = false;
   for (Watched& watched : watched_) told = observe(now, watched) || told;
-  for (auto& [name, clients] : clients_) told = observe(now, name, clients) || told;
-  // What was told to cost nothing is remembered for T_min: should it cost something again, relief_at looks back so far.
-  std::erase_if(clients_, [&](const auto& item) {
-    const Clients& clients = item.second;
-    if (clients.dollars > 0 || clients.told.level != 0) return false;
-    return !clients.told.at || now >= *clients.told.at + context_.config.admission.update_min;
-  });
-  return told;
+  return observe_clients(now) || told;
 }
 
-bool OwnPrices::observe(Time now, const std::string& name, Clients& clients) {
-  const std::uint16_t level = level_of(clients.dollars);
-  const Time due = std::min(due_at(clients.told, level), relief_at(clients.told, level));
-  if (due > now) {
-    next_ = std::min(next_, due);
-    return false;
+Time OwnPrices::look_at(const Clients& clients) const {
+  if (clients.dollars > 0 || clients.told.level != 0) {
+    const std::uint16_t level = level_of(clients.dollars);
+    return std::min(due_at(clients.told, level), relief_at(clients.told, level));
   }
-  Price price;
-  price.name = name;
-  price.slowest = clients.slowest;
-  if (!tell(now, clients.told, level, clients_delay(), std::move(price))) return false;
-  next_ = std::min(next_, due_at(clients.told, level));
-  return true;
+  // What was told to cost nothing is remembered for T_min: should it cost something again, relief_at looks back so far.
+  return clients.told.at ? *clients.told.at + context_.config.admission.update_min : Time{};
+}
+
+void OwnPrices::schedule(const std::string& name, Clients& clients) {
+  const Time at = look_at(clients);
+  if (at == clients.look_at) return;
+  due_.erase({clients.look_at, name});
+  clients.look_at = at;
+  if (at != kNever) due_.emplace(at, name);
+}
+
+bool OwnPrices::observe_clients(Time now) {
+  const Duration period = context_.config.admission.update_min;
+  if (now >= names_told_since_ + period) {
+    names_told_since_ = now;
+    names_told_ = 0;
+  }
+  bool told = false;
+  while (!due_.empty() && due_.begin()->first <= now) {
+    const auto at = clients_.find(due_.begin()->second);
+    Clients& clients = at->second;
+    if (clients.dollars <= 0 && clients.told.level == 0) {
+      due_.erase(due_.begin());
+      clients_.erase(at);
+      continue;
+    }
+    if (names_told_ == kNamesToldMax) {
+      next_ = std::min(next_, names_told_since_ + period);
+      return told;
+    }
+    Price price;
+    price.name = at->first;
+    price.slowest = clients.slowest;
+    const std::uint16_t level = level_of(clients.dollars);
+    if (!tell(now, clients.told, level, clients_delay(), std::move(price))) return told;
+    ++names_told_;
+    told = true;
+    schedule(at->first, clients);
+  }
+  if (!due_.empty()) next_ = std::min(next_, due_.begin()->first);
+  return told;
 }
 
 bool OwnPrices::observe(Time now, Watched& watched) {

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "daemon/admission/link_price.h"
@@ -18,7 +21,8 @@ namespace spindled {
 /// Looks at the queues of the links at the end of every turn. What a link costs (LinkPrice) is told whenever it is set
 /// anew and has changed, and every T_max (section V-B of the paper); a link that costs nothing is not spoken of. This
 /// daemon's own clients pay what was told, like all others. What clients that do not keep up cost is told at once when
-/// it begins, then every T_min while it changes.
+/// it begins, then every T_min while it changes; but no more than kNamesToldMax names in a T_min, as all of this goes
+/// ahead of messages. Others wait, those that are due for longest the least.
 ///
 /// Order of calls: `start_view`; then `observe` once a turn, after the links have written.
 class OwnPrices {
@@ -33,6 +37,7 @@ class OwnPrices {
   Time next_deadline() const { return next_; }
   /// Names that cost something, or did a moment ago.
   std::size_t names() const { return clients_.size(); }
+  static constexpr std::size_t kNamesToldMax = 512;
 
   /// Whether the link costs something, as was told.
   bool costs(LinkId link) const {
@@ -69,6 +74,7 @@ class OwnPrices {
     double dollars = 0;
     std::string slowest;
     Told told;
+    Time look_at = kNever;
   };
 
   LinkPrice::Queue queue_of(LinkId link) const;
@@ -76,9 +82,13 @@ class OwnPrices {
   Time due_at(const Told& told, std::uint16_t level) const;
   /// When it may be told because it is so much less than what was; kNever: it is not.
   Time relief_at(const Told& told, std::uint16_t level) const;
+  /// When there is something to do about a name: to tell its price, or to forget it.
+  Time look_at(const Clients& clients) const;
+  /// Of `clients_`.
+  void schedule(const std::string& name, Clients& clients);
   // Each: whether something was told.
   bool observe(Time now, Watched& watched);
-  bool observe(Time now, const std::string& name, Clients& clients);
+  bool observe_clients(Time now);
   bool tell(Time now, Told& told, std::uint16_t level, Duration delay, Price price);
   Duration clients_delay() const { return round_trip_ + 2 * context_.config.admission.update_min; }
 
@@ -87,7 +97,10 @@ class OwnPrices {
   Overlay& overlay_;
   PriceBook& book_;
   std::vector<Watched> watched_;
-  std::map<std::string, Clients> clients_;
+  std::map<std::string, Clients, std::less<>> clients_;
+  std::set<std::pair<Time, std::string_view>> due_;  // what there is to do about these, by `look_at`
+  Time names_told_since_{};
+  std::size_t names_told_ = 0;  // since then
   Duration round_trip_{};       // to the farthest daemon
   std::uint64_t sequence_ = 0;  // of what was told last in this view
   Time next_ = kNever;

@@ -213,6 +213,12 @@ bool PriceBook::has_link(MemberIndex from, MemberIndex neighbour) const {
 MemberSet PriceBook::behind(MemberIndex from, MemberIndex neighbour) const {
   MemberSet members;
   if (paths_->predecessor(neighbour) != from) return members;
+  if (from == view_.self) {  // a hub asks this of very many neighbours
+    for (std::size_t i = 0; i < view_.size(); ++i) {
+      if (paths_->next_hop(static_cast<MemberIndex>(i)) == neighbour) members.insert(static_cast<MemberIndex>(i));
+    }
+    return members;
+  }
   for (std::size_t i = 0; i < view_.size(); ++i) {
     MemberIndex at = static_cast<MemberIndex>(i);
     while (at != ShortestPaths::kNone && at != neighbour) at = paths_->predecessor(at);

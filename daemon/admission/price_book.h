@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/admission/client_prices.h"
 #include "daemon/base/node_config.h"
 #include "daemon/group/groups.h"
 #include "daemon/overlay/shortest_paths.h"
@@ -171,8 +172,5 @@ class PriceBook {
   std::uint64_t falls_ = 1;
   Time next_expiry_ = kNever;
 };
-
-/// Names with a price, over all other daemons; more are passed over.
-inline constexpr std::size_t kClientPricesMax = 4096;
 
 }  // namespace spindled

@@ -1,6 +1,8 @@
 #include "daemon/base/output_queue.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "daemon/base/check.h"
 
@@ -79,6 +81,20 @@ void OutputQueue::move_front(std::size_t bytes, OutputQueue& into) {
     consume(part.size());
     bytes -= part.size();
   }
+}
+
+void OutputQueue::prepend(OutputQueue& from) {
+  if (pieces_.empty()) {
+    std::swap(pieces_, from.pieces_);
+    std::swap(slab_, from.slab_);
+    std::swap(used_, from.used_);
+  } else {
+    pieces_.insert(pieces_.begin(), std::make_move_iterator(from.pieces_.begin()),
+                   std::make_move_iterator(from.pieces_.end()));
+    from.pieces_.clear();
+  }
+  bytes_ += std::exchange(from.bytes_, 0);
+  from.slab_.reset();
 }
 
 void OutputQueue::truncate(std::size_t keep) {

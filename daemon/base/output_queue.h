@@ -42,6 +42,8 @@ class OutputQueue {
   void consume(std::size_t bytes);
   /// Moves the first `bytes` to the end of another queue; small pieces are copied, as ever.
   void move_front(std::size_t bytes, OutputQueue& into);
+  /// Moves all of another queue in front of what is here, without copying any of it.
+  void prepend(OutputQueue& from);
   /// Drops everything after the first `keep` bytes.
   void truncate(std::size_t keep);
   void clear() { truncate(0); }

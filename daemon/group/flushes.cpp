@@ -1,9 +1,13 @@
 #include "daemon/group/flushes.h"
 
 #include <algorithm>
-#include <deque>
 
 namespace spindled {
+
+namespace {
+/// So many are gone through in the time that is one unit of a turn's work.
+constexpr std::size_t kNamesPerUnit = 16;
+}  // namespace
 
 // --- Changes ---
 
@@ -33,7 +37,7 @@ void Flushes::left(const Group& group, MemberIndex daemon, SessionId session, co
   view->told.sessions.erase(session);
   view->asked.erase(session);
   view->answered.erase(session);
-  if (view->told.sessions.empty()) state_.pending_views.erase(group.name);
+  if (view->told.sessions.empty()) end(state_.pending_views.find(group.name));
 }
 
 void Flushes::changed(Time now, const Group& group, Cause cause, std::uint64_t position) {
@@ -66,7 +70,7 @@ void Flushes::ask(Time now, const Group& group, PendingView& view) {
   }
   if (to.empty()) return;
   ++last_request_;
-  next_deadline_ = std::min(next_deadline_, asked.until);
+  set_due(state_.pending_views.find(group.name)->first, view, std::min(view.due, asked.until));
   state_.context.turn.count(to.size());
   state_.context.counters.add(Counter::flush_requests, to.size());
   state_.clients->deliver_flush_request(to, {last_request_, group.name});
@@ -91,7 +95,7 @@ void Flushes::stand(Time now, const Group& group, std::uint64_t position) {
   state_.table.stand(group, position);
   // Fifo messages of the new view take places in the order until all have come to this one.
   if (position != 0) state_.order->report_progress();
-  state_.pending_views.erase(group.name);
+  end(state_.pending_views.find(group.name));
   open(now, group.name);
   for (const SessionId each : newcomers) {
     if (position != 0) state_.observers.member_came(now, group, each);
@@ -172,6 +176,19 @@ bool Flushes::is_for_members(const Group& group, MemberIndex origin, std::uint64
   return pending == nullptr || pending->together.contains(origin);
 }
 
+void Flushes::end(std::map<std::string, PendingView, std::less<>>::iterator view) {
+  if (view == state_.pending_views.end()) return;
+  set_due(view->first, view->second, kNever);
+  state_.pending_views.erase(view);
+}
+
+void Flushes::set_due(const std::string& group, PendingView& view, Time due) {
+  if (due == view.due) return;
+  due_.erase({view.due, group});
+  view.due = due;
+  if (due != kNever) due_.emplace(due, group);
+}
+
 void Flushes::close(SessionId session, const std::string& group) {
   if (!closed_[group].insert(session).second) return;
   if (Sender* sender = requests_.find_sender(session)) ++sender->closed_groups;
@@ -197,16 +214,25 @@ void Flushes::open(Time now, const std::string& group) {
 
 // --- Views of the daemons ---
 
-void Flushes::carry_over(const GroupTable::Renumbering& to) {
-  for (auto& entry : state_.pending_views) {
-    PendingView& view = entry.second;
-    view.has_flushed = false;
-    MemberSet together;
-    view.together.for_each([&](MemberIndex daemon) {
-      if (to[daemon]) together.insert(*to[daemon]);
-    });
-    view.together = together;
-  }
+void Flushes::carry_over(Time now, const GroupTable::Renumbering& to) {
+  state_.steps.add(now, [this, to, next = std::string()](Time) mutable {
+    auto at = state_.pending_views.upper_bound(next);
+    state_.context.turn.count(1);
+    for (std::size_t i = 0; i < kNamesPerUnit && at != state_.pending_views.end(); ++i, ++at) {
+      carry_over(at->second, to);
+      next = at->first;
+    }
+    return at == state_.pending_views.end();
+  });
+}
+
+void Flushes::carry_over(PendingView& view, const GroupTable::Renumbering& to) {
+  view.has_flushed = false;
+  MemberSet together;
+  view.together.for_each([&](MemberIndex daemon) {
+    if (to[daemon]) together.insert(*to[daemon]);
+  });
+  view.together = together;
 }
 
 void Flushes::renew(const Group& group, const Group& former) {
@@ -218,20 +244,37 @@ void Flushes::renew(const Group& group, const Group& former) {
 }
 
 void Flushes::settle(Time now, const std::set<std::string, std::less<>>& signalled) {
-  state_.steps.add(now, [this, signalled, started = false, names = std::set<std::string>()](Time later) mutable {
-    if (!std::exchange(started, true)) {
-      names.insert(signalled.begin(), signalled.end());
-      for (const GroupId id : state_.table.pending()) names.insert(state_.table.find(id)->name);
-      for (const auto& entry : state_.pending_views) names.insert(entry.first);
-      for (const auto& entry : closed_) names.insert(entry.first);
-      state_.context.turn.count(names.size() / 16);
-    }
-    if (names.empty()) return true;
+  // In the order of names; none is empty.
+  state_.steps.add(now, [this, &signalled, last = std::string()](Time later) mutable {
+    const std::optional<std::string> next = first_to_settle(signalled, last);
+    if (!next) return true;
     state_.context.turn.count(1);
-    const auto first = names.extract(names.begin());
-    settle(later, first.value(), signalled.contains(first.value()));
-    return names.empty();
+    last = *next;
+    settle(later, last, signalled.contains(last));
+    return false;
   });
+  // And the views that wait for members of other daemons only.
+  state_.steps.add(now, [this, last = GroupId{0}](Time later) mutable {
+    const auto next = state_.table.pending().upper_bound(last);
+    if (next == state_.table.pending().end()) return true;
+    state_.context.turn.count(1);
+    last = *next;
+    const Group* group = state_.table.find(last);
+    if (!tells(group->name)) settle(later, group->name, false);
+    return false;
+  });
+}
+
+std::optional<std::string> Flushes::first_to_settle(const std::set<std::string, std::less<>>& signalled,
+                                                    const std::string& last) const {
+  std::optional<std::string> first;
+  const auto look = [&](const std::string& name) {
+    if (!first || name < *first) first = name;
+  };
+  if (const auto at = signalled.upper_bound(last); at != signalled.end()) look(*at);
+  if (const auto at = state_.pending_views.upper_bound(last); at != state_.pending_views.end()) look(at->first);
+  if (const auto at = closed_.upper_bound(last); at != closed_.end()) look(at->first);
+  return first;
 }
 
 void Flushes::settle(Time now, const std::string& name, bool is_signalled) {
@@ -249,7 +292,7 @@ void Flushes::settle(Time now, const std::string& name, bool is_signalled) {
     views_.tell_network_view(*group, view != nullptr ? view->told : ToldGroup(),
                              view != nullptr ? view->together : MemberSet(), true);
   }
-  state_.pending_views.erase(name);
+  end(state_.pending_views.find(name));
   open(now, name);
 }
 

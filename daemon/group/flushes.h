@@ -1,11 +1,14 @@
 // How synchronous groups come to their views.
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "daemon/group/group_state.h"
@@ -76,23 +79,28 @@ class Flushes {
     SessionId session = 0;
     std::string group;
   };
-  /// Members that have not answered in time. Those that `is_held_up`, because what they have sent may not enter, have
-  /// as much time once more, and as long as nothing at all may: what they have sent is to come before their end. They
-  /// are waited for until they are out of the group.
+  /// Members that have not answered in time: some, where there are very many, of which others come with the next call.
+  /// Those that `is_held_up`, because what they have sent may not enter, have as much time once more, and as long as
+  /// nothing at all may: what they have sent is to come before their end. They are waited for until they are out of the
+  /// group.
   template <typename IsHeldUp>
   std::vector<Overdue> take_overdue(Time now, IsHeldUp&& is_held_up);
-  Time next_deadline() const { return next_deadline_; }
+  Time next_deadline() const { return due_.empty() ? kNever : due_.begin()->first; }
+  /// A host with many clients in many groups may hang: so many members are taken out at once, or looked at.
+  static constexpr std::size_t kOverdueAtOnce = 256;
+  static constexpr std::size_t kAskedAtOnce = 10'000;
 
   // Around a change of the daemons' view.
 
-  /// It has begun: daemons have these indices now.
-  void carry_over(const GroupTable::Renumbering& to);
+  /// It has begun: daemons have these indices now. In steps.
+  void carry_over(Time now, const GroupTable::Renumbering& to);
   /// Whether local members of the group are told by `settle`, and by nobody else.
   bool tells(std::string_view group) const { return state_.pending_views.contains(group) || closed_.contains(group); }
   /// The new table has the group; `former` is what it was in the one that it replaces. Local members were told of that.
   void renew(const Group& group, const Group& former);
   /// The table is there, but for what is in `signalled`: these got a transitional signal somewhere, which a view has to
-  /// end. Asks the members of all groups that wait; tells those of groups that have become ordinary.
+  /// end, and outlives the steps. Asks the members of all groups that wait; tells those of groups that have become
+  /// ordinary.
   void settle(Time now, const std::set<std::string, std::less<>>& signalled);
   /// Messages may be sent: says again what local members have answered.
   void resume(Time now);
@@ -111,7 +119,18 @@ class Flushes {
   void say_flushed(Time now, const Group& group, PendingView& view);
   void stand(Time now, const Group& group, std::uint64_t position);
   void tell(const Group& group, std::span<const SessionId> newcomers);
+  static void carry_over(PendingView& view, const GroupTable::Renumbering& to);
+  /// Of the groups that are signalled, or that local members wait for, the first one behind `last`.
+  std::optional<std::string> first_to_settle(const std::set<std::string, std::less<>>& signalled,
+                                             const std::string& last) const;
   void settle(Time now, const std::string& group, bool is_signalled);
+
+  /// No view of the group is pending any more, or none for local members.
+  void end(std::map<std::string, PendingView, std::less<>>::iterator view);
+  void set_due(const std::string& group, PendingView& view, Time due);
+  template <typename IsHeldUp>
+  void take_overdue(Time now, const std::string& group, PendingView& view, IsHeldUp& is_held_up,
+                    std::vector<Overdue>& overdue);
 
   void close(SessionId session, const std::string& group);
   void open(SessionId session, std::string_view group);
@@ -125,28 +144,39 @@ class Flushes {
   std::map<std::string, std::set<SessionId>, std::less<>> closed_;  // groups to local members that may not send to them
   std::map<SessionId, std::set<std::string, std::less<>>> expelled_;
   std::uint64_t last_request_ = 0;
-  Time next_deadline_ = kNever;  // the first of those asked, or before
+  std::set<std::pair<Time, std::string_view>> due_;  // pending views by PendingView::due; the names are theirs
 };
 
 template <typename IsHeldUp>
 std::vector<Flushes::Overdue> Flushes::take_overdue(Time now, IsHeldUp&& is_held_up) {
   std::vector<Overdue> overdue;
-  if (now < next_deadline_) return overdue;
-  next_deadline_ = kNever;
-  for (auto& [group, view] : state_.pending_views) {
-    for (auto& [session, asked] : view.asked) {
-      const bool has_more_time = !asked.has_more_time || !state_.is_ready();
-      if (asked.until <= now && has_more_time && is_held_up(session)) {
-        asked.until = now + state_.context.config.session.flush_timeout;
-        asked.has_more_time = true;
-      } else if (asked.until <= now) {
-        asked.until = kNever;
-        overdue.push_back({session, group});
-      }
-      next_deadline_ = std::min(next_deadline_, asked.until);
-    }
+  std::size_t asked = 0;
+  while (next_deadline() <= now && overdue.size() < kOverdueAtOnce && asked < kAskedAtOnce) {
+    const auto at = state_.pending_views.find(due_.begin()->second);
+    asked += at->second.asked.size();
+    take_overdue(now, at->first, at->second, is_held_up, overdue);
   }
   return overdue;
+}
+
+template <typename IsHeldUp>
+void Flushes::take_overdue(Time now, const std::string& group, PendingView& view, IsHeldUp& is_held_up,
+                           std::vector<Overdue>& overdue) {
+  Time due = kNever;
+  for (auto& [session, asked] : view.asked) {
+    if (asked.until <= now && overdue.size() < kOverdueAtOnce) {
+      const bool has_more_time = !asked.has_more_time || !state_.is_ready();
+      asked.until = kNever;
+      if (has_more_time && is_held_up(session)) {
+        asked.until = now + state_.context.config.session.flush_timeout;
+        asked.has_more_time = true;
+      } else {
+        overdue.push_back({session, group});
+      }
+    }
+    due = std::min(due, asked.until);
+  }
+  set_due(group, view, due);
 }
 
 }  // namespace spindled

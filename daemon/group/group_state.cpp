@@ -5,6 +5,7 @@ namespace spindled {
 namespace {
 /// Groups that are taken out of a table that is not needed any more for the work of one unit.
 constexpr int kDiscardedAtOnce = 4;
+constexpr int kNamesDiscardedAtOnce = 16;
 }  // namespace
 
 void GroupState::add_local_members(const Group& group, std::vector<SessionId>& to) const {
@@ -46,6 +47,14 @@ void GroupState::discard(Time now, GroupTable former) {
     context.turn.count(1);
     for (int i = 0; i < kDiscardedAtOnce && rest->size() != 0; ++i) rest->discard_first();
     return rest->size() == 0;
+  });
+}
+
+void GroupState::discard(Time now, std::set<std::string, std::less<>> names) {
+  steps.add(now, [this, rest = std::make_shared<std::set<std::string, std::less<>>>(std::move(names))](Time) {
+    context.turn.count(1);
+    for (int i = 0; i < kNamesDiscardedAtOnce && !rest->empty(); ++i) rest->erase(rest->begin());
+    return rest->empty();
   });
 }
 

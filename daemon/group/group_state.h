@@ -50,6 +50,8 @@ struct GroupState {
   void originate(Time now, ByteView operation, const MemberSet& destinations) const;
   /// Lets go of a table, a few groups at a time: a large one is not gone at once.
   void discard(Time now, GroupTable former);
+  /// And of names.
+  void discard(Time now, std::set<std::string, std::less<>> names);
 
   Context& context;
   Log log;
@@ -64,6 +66,8 @@ struct GroupState {
   /// Whether the table has what all members of the view have announced, local clients have been told, and what came
   /// early is delivered.
   bool is_complete = false;
+  /// How often it has become so.
+  std::uint64_t tables_completed = 0;
   /// Counts the changes of the table in this view: with the view's id, it names a group view.
   std::uint64_t changes = 0;
 

@@ -233,7 +233,7 @@ void Groups::start_view(Time now, const View& view, const MemberSet& came_along)
   state_.is_complete = false;
   state_.untold.clear();
   state_.table.carry_over(view.self, to, version);
-  flushes_.carry_over(to);
+  flushes_.carry_over(now, to);
   views_.begin_view();
   state_.observers.view_began(now, to, along);
   rebuild_.emplace(state_, views_, signals_, flushes_, along);
@@ -246,8 +246,10 @@ void Groups::complete_view(Time now) {
     std::optional<GroupTable> former;
     if (state_.told->table() != nullptr) former = state_.told->take_table();
     state_.told.reset();
-    signals_.forget_owed();
+    std::vector<std::set<std::string, std::less<>>> names = rebuild_->take_names();
+    names.push_back(signals_.take_owed());
     rebuild_.reset();
+    ++state_.tables_completed;
     state_.table.renew();
     // A view that ends before its table is complete can be completed by what closing it delivers. Its groups were not
     // known when the signal came, and behind the point that others had reached nobody tells changes one by one.
@@ -269,6 +271,7 @@ void Groups::complete_view(Time now) {
       return true;
     });
     if (former) state_.discard(later, std::move(*former));
+    for (auto& each : names) state_.discard(later, std::move(each));
     return true;
   });
 }

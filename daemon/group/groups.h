@@ -41,6 +41,10 @@ class Groups final : public OrderedMessages {
     const Group* found = state_.kept().find(group);
     return found != nullptr && !found->members.empty();
   }
+  /// The name of a group of the table that is kept through a change of the view; its numbers hold as long as this does
+  /// not grow.
+  std::string_view name_of(GroupId group) const { return state_.kept().name_of(group); }
+  std::uint64_t tables_completed() const { return state_.tables_completed; }
   /// The view that the table is of. The order layer may be ahead.
   const View& view() const { return state_.view; }
 

@@ -4,6 +4,13 @@ namespace spindled {
 
 using Kind = RequestLine::Kind;
 
+namespace {
+/// Requests of one client that enter in one step. Each is an operation to all daemons.
+constexpr std::size_t kEnteringAtOnce = 8;
+/// So many that are done, or that wait, are gone through in the time that is one unit of a turn's work.
+constexpr std::size_t kRequestsPerUnit = 8;
+}  // namespace
+
 void MembershipRequests::close_session(Time now, SessionId session) {
   const auto at = sessions_.find(session);
   if (at == sessions_.end()) return;
@@ -59,17 +66,11 @@ bool MembershipRequests::is_member(SessionId session, std::string_view group) co
   return joined != nullptr && state_.kept().is_member(*joined, state_.kept().self(), session);
 }
 
-std::vector<std::string> MembershipRequests::groups_of(SessionId session) const {
+std::vector<std::string> MembershipRequests::asked_for_by(SessionId session) const {
   std::vector<std::string> names;
   const auto at = sessions_.find(session);
   if (at == sessions_.end()) return names;
-  const RequestLine& requests = at->second.requests;
-  const GroupTable& table = state_.kept();
-  for (const GroupId id : table.groups_of(table.self(), session)) {
-    const std::string_view name = table.name_of(id);
-    if (!requests.has(name)) names.emplace_back(name);
-  }
-  requests.for_each_group([&](const std::string& group, RequestLine::Kind last) {
+  at->second.requests.for_each_group([&](const std::string& group, RequestLine::Kind last) {
     if (last == Kind::join) names.push_back(group);
   });
   return names;
@@ -85,12 +86,9 @@ void MembershipRequests::request(Time now, LocalSession& local, Kind kind, const
   local.sender->open_requests = local.requests.size();
   requesting_.insert(local.sender->session);
   if (!state_.is_ready()) return;
-  if (!departed_.empty()) {
-    // One of these may have had the client's name, and be in the group: it leaves first.
-    to_resume_.insert(local.sender->session);
-    return;
-  }
-  if (to_resume_.contains(local.sender->session)) return resume(now, local.sender->session);
+  // One of those who have gone may have had the client's name, and be in the group: it leaves first.
+  if (!departed_.empty()) to_resume_.insert(local.sender->session);
+  if (to_resume_.contains(local.sender->session)) return;
   if (kind == Kind::join) want(now, local, group);
   let_enter(now, local);
 }
@@ -99,9 +97,14 @@ void MembershipRequests::want(Time now, const LocalSession& local, const std::st
   take(now, subscriptions_.want(group, local.sender->session, local_members_of(group)), group);
 }
 
-void MembershipRequests::let_enter(Time now, LocalSession& local) {
+bool MembershipRequests::let_enter(Time now, LocalSession& local) {
   RequestLine& requests = local.requests;
-  while (!requests.all_entered() && try_enter(now, *local.sender, requests.next())) requests.entered();
+  for (std::size_t entered = 0; entered < kEnteringAtOnce; ++entered) {
+    if (requests.all_entered() || !try_enter(now, *local.sender, requests.next())) return false;
+    requests.entered();
+    state_.context.turn.count(1);
+  }
+  return true;
 }
 
 bool MembershipRequests::try_enter(Time now, const Sender& sender, const RequestLine::Request& request) {
@@ -155,8 +158,8 @@ void MembershipRequests::horizon_reached(Time now, std::uint64_t position) {
     if (!state_.is_ready()) return true;
     state_.context.turn.count(1);
     if (!waiting.empty()) {
-      if (const auto at = sessions_.find(waiting.front()); at != sessions_.end()) let_enter(later, at->second);
-      waiting.pop_front();
+      const auto at = sessions_.find(waiting.front());
+      if (at == sessions_.end() || !let_enter(later, at->second)) waiting.pop_front();
     } else if (subscriptions_.has_passed(position)) {
       const Subscriptions::Reached reached = subscriptions_.pass_horizon();
       take(later, reached.step, reached.group);
@@ -185,28 +188,33 @@ void MembershipRequests::restart() {
 
 void MembershipRequests::resume(Time now) {
   to_resume_ = requesting_;
-  state_.steps.add(now, [this](Time later) {
+  state_.steps.add(now, [this, entering = std::optional<SessionId>()](Time later) mutable {
     if (!state_.is_ready()) return true;  // all go on in the next view
     state_.context.turn.count(1);
-    if (!departed_.empty()) {
+    if (entering) {
+      const auto at = sessions_.find(*entering);
+      if (at == sessions_.end() || !let_enter(later, at->second)) entering.reset();
+    } else if (!departed_.empty()) {
       state_.originate(later, Disconnect{departed_.front()});
       departed_.pop_front();
     } else if (!to_resume_.empty()) {
-      resume(later, *to_resume_.begin());
+      const SessionId next = *to_resume_.begin();
+      if (resume(later, next)) entering = next;
     }
-    return departed_.empty() && to_resume_.empty();
+    return departed_.empty() && to_resume_.empty() && !entering;
   });
 }
 
-void MembershipRequests::resume(Time now, SessionId session) {
+bool MembershipRequests::resume(Time now, SessionId session) {
   to_resume_.erase(session);
-  // Closing the old view has brought all that had entered.
-  while (sessions_.at(session).requests.has_entered()) done(now, session);
   LocalSession& local = sessions_.at(session);
+  state_.context.turn.count(local.requests.size() / kRequestsPerUnit);
+  // Closing the old view has brought all that had entered.
+  while (local.requests.has_entered()) done(now, session);
   local.requests.for_each_waiting([&](const RequestLine::Request& request) {
     if (request.kind == Kind::join) want(now, local, request.group);
   });
-  let_enter(now, local);
+  return let_enter(now, local);
 }
 
 }  // namespace spindled

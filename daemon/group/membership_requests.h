@@ -35,8 +35,13 @@ class MembershipRequests {
   bool is_member(SessionId session, std::string_view group) const;
   /// Of how many groups this is true.
   std::size_t count_of(SessionId session) const { return sessions_.at(session).groups; }
-  /// The groups that this is true of.
-  std::vector<std::string> groups_of(SessionId session) const;
+  /// This is true of groups of both kinds, and of the first less those that it has asked to leave: the groups that it
+  /// is in, by their numbers in the table that is kept, and those that it has asked to join. There may be very many of
+  /// the first.
+  std::vector<GroupId> joined_by(SessionId session) const {
+    return state_.kept().groups_of(state_.kept().self(), session);
+  }
+  std::vector<std::string> asked_for_by(SessionId session) const;
   /// Whether a request of the session to join or to leave `group` is not done yet.
   bool has_open_request(SessionId session, std::string_view group) const;
 
@@ -80,12 +85,13 @@ class MembershipRequests {
                bool synchronous = false);
   /// Orders the subscription that a join needs, where there is none.
   void want(Time now, const LocalSession& local, const std::string& group);
-  /// Lets requests of the session enter until one has to wait.
-  void let_enter(Time now, LocalSession& local);
+  /// Lets requests of the session enter until one has to wait, or very many have: whether that is so.
+  bool let_enter(Time now, LocalSession& local);
   /// Whether it does; a join then counts as on its way.
   bool try_enter(Time now, const Sender& sender, const RequestLine::Request& request);
   void take(Time now, Subscriptions::Step step, const std::string& group);
-  void resume(Time now, SessionId session);
+  /// As `let_enter`.
+  bool resume(Time now, SessionId session);
   std::size_t local_members_of(const std::string& group) const;
 
   GroupState& state_;

@@ -22,6 +22,7 @@ struct PendingView {
   };
   std::map<SessionId, Asked> asked;  // to stop sending: those that have not answered
   std::set<SessionId> answered;
+  Time due = kNever;         // when to look whether one of those asked is overdue
   bool has_flushed = false;  // this daemon has said, in this view of the daemons, that all have answered
 };
 

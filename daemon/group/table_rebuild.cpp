@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 namespace spindled {
 
@@ -17,6 +18,13 @@ MemberSet TableRebuild::along_into(const View& next, const MemberSet& came_along
     if (before && came_along_.contains(*before)) along.insert(member);
   });
   return along;
+}
+
+std::vector<std::set<std::string, std::less<>>> TableRebuild::take_names() {
+  std::vector<std::set<std::string, std::less<>>> names;
+  names.push_back(std::exchange(signals_to_end_, {}));
+  names.push_back(std::exchange(signalled_, {}));
+  return names;
 }
 
 std::size_t TableRebuild::part_max() const {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "daemon/group/flushes.h"
 #include "daemon/group/group_state.h"
@@ -36,6 +37,9 @@ class TableRebuild {
 
   bool take(Time now, MemberIndex origin, const TableState& said);
   bool take(Time now, const Delivery& message, const Announce& said);
+
+  /// When it is done: what it knows groups by, of which there may be too many to be let go of at once.
+  std::vector<std::set<std::string, std::less<>>> take_names();
 
   const MemberSet& came_along() const { return came_along_; }
   /// The members of `next`, which comes before this one is complete, that came along through both: who did not come

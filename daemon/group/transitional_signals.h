@@ -4,6 +4,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "daemon/group/group_state.h"
 
@@ -38,8 +39,8 @@ class TransitionalSignals {
 
   /// Groups whose local members got a signal that a view has to end.
   const std::set<std::string, std::less<>>& owed() const { return owed_; }
-  /// The view that ends them has been told.
-  void forget_owed() { owed_.clear(); }
+  /// The view that ends them has been told: nothing is owed any more.
+  std::set<std::string, std::less<>> take_owed() { return std::exchange(owed_, {}); }
 
  private:
   bool is_split(const Group& group) const;

@@ -3,13 +3,14 @@
 namespace spindled {
 
 namespace {
-/// So many are copied in the time that is one unit of a turn's work.
+/// So many names, or numbers, are copied in the time that is one unit of a turn's work.
 constexpr std::size_t kNamesPerUnit = 16;
+constexpr std::size_t kNumbersPerUnit = 512;
 }  // namespace
 
 void AccessReview::start() {
   left_.clear();
-  names_.clear();
+  next_client();
   sessions_.for_each([&](const Session& session) { left_.push_back(session.id()); });
 }
 
@@ -17,23 +18,42 @@ void AccessReview::go_on(Time now) {
   while (!left_.empty() && context_.turn.may_review()) {
     context_.turn.count_check(1);
     Session* const session = sessions_.find(left_.front());
-    const bool is_open = session != nullptr && session->state() == Session::State::open;
-    if (is_open && !names_.empty()) {
-      review(now, *session, names_.back());
-      names_.pop_back();
-      if (!names_.empty()) continue;
-    } else if (is_open) {
-      if (session->review_feeds(now)) sessions_.mark_dirty(*session);
-      names_ = groups_.requests().groups_of(session->id());
-      context_.turn.count_check(names_.size() / kNamesPerUnit);
-      if (!names_.empty()) continue;
+    if (session == nullptr || session->state() != Session::State::open) {
+      next_client();
+      continue;
     }
-    names_.clear();
-    left_.pop_front();
+    // In another table groups have other numbers.
+    if (!is_listed_ || table_ != groups_.tables_completed()) {
+      list(now, *session);
+    } else if (!asked_for_.empty()) {
+      review(now, *session, asked_for_.back());
+      asked_for_.pop_back();
+    } else {
+      review(now, *session, groups_.name_of(joined_.back()));
+      joined_.pop_back();
+    }
+    if (asked_for_.empty() && joined_.empty()) next_client();
   }
 }
 
-void AccessReview::review(Time now, Session& session, const std::string& group) {
+void AccessReview::list(Time now, Session& session) {
+  if (session.review_feeds(now)) sessions_.mark_dirty(session);
+  asked_for_ = groups_.requests().asked_for_by(session.id());
+  joined_ = groups_.requests().joined_by(session.id());
+  table_ = groups_.tables_completed();
+  is_listed_ = true;
+  context_.turn.count_check(asked_for_.size() / kNamesPerUnit + joined_.size() / kNumbersPerUnit);
+}
+
+void AccessReview::next_client() {
+  if (!left_.empty()) left_.pop_front();
+  is_listed_ = false;
+  asked_for_.clear();
+  joined_.clear();
+}
+
+void AccessReview::review(Time now, Session& session, std::string_view name) {
+  const std::string group(name);
   if (session.access().may(Right::join, group)) return;
   if (!session.take_out(now, group, Errc::access_denied)) return;
   context_.counters.add(Counter::access_denied);

@@ -580,8 +580,11 @@ bool Session::may_write(Time now) {
 bool Session::look_for_silence(Duration period) {
   if (keepalive_ == Duration::zero() || state_ != State::open || is_detached() || !marks.reading) return false;
   // Looks are counted, and not time: after a pause of the daemon what has come meanwhile is read before the next one.
-  return ++silent_looks_ * period > kSilentPeriods * keepalive_;
+  ++silent_looks_;
+  return is_silent(period);
 }
+
+bool Session::is_silent(Duration period) const { return silent_looks_ * period > kSilentPeriods * keepalive_; }
 
 void Session::tell_going() {
   std::vector<std::uint8_t> frame;

@@ -44,6 +44,8 @@ struct SessionMarks {
   bool refused = false;         // it was never taken in
   bool untold = false;          // among those that are to be told what has entered
   bool view_too_large = false;  // no client takes the view that it should have got
+  bool put_off = false;         // it is to end, in the next turn or one behind that
+  bool revoked = false;         // because its token counts no longer
   std::uint64_t order = 0;      // what it was told last of the order: ClientDelivery's number
   bool due = false;             // to be tried whatever it waits for: it was not its turn when there was news
   std::uint64_t fed_in = 0;     // the turn (TurnWork) in which it had its share of what is taken of clients
@@ -124,6 +126,8 @@ class Session final {
   bool may_write(Time now);
   /// Called every `period`: whether the client has been silent for three times as long as it promised to be at most.
   bool look_for_silence(Duration period);
+  /// The same, by the looks that there have been.
+  bool is_silent(Duration period) const;
   bool has_keepalive() const { return keepalive_ != Duration::zero(); }
 
   /// Whether the client goes elsewhere where it is told that the daemon is going, and has not gone yet.

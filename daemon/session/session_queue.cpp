@@ -1,21 +1,10 @@
 #include "daemon/session/session_queue.h"
 
 #include <algorithm>
-#include <array>
 
 #include "daemon/base/check.h"
-#include "libclient/common/framing.h"
-#include "libclient/protocol/client_frames.h"
 
 namespace spindled {
-
-using spindle::protocol::ClientFrame;
-
-namespace {
-/// What FeedQueue and FeedDelivery append; answers to requests are none of them.
-constexpr auto kFeedFrameMin = static_cast<std::uint8_t>(ClientFrame::feed_opened);
-constexpr auto kFeedFrameMax = static_cast<std::uint8_t>(ClientFrame::feed_end);
-}  // namespace
 
 // --- Frames in ---
 
@@ -50,17 +39,19 @@ void SessionQueue::append_feed_frame(ByteView frame) {
 }
 
 void SessionQueue::push_urgent(ByteView frame) {
-  Part& part = detour().part;
-  Part others(pool_);
-  std::swap(part, others);
-  Part& first = others.frames.empty() ? waiting_ : others;
-  if (written_ != 0) move_frame(first, part, written_);
-  while (!others.frames.empty() && others.frames.front().kind >= FrameKind::urgent) move_frame(others, part, 0);
-  part.bytes.append_copy(frame);
-  end_frame(part, frame.size(), FrameKind::urgent);
-  // A loss that is written goes on growing only while it is the last on the detour.
-  if (others.frames.empty() && detour_->lost_is_written) close_lost(*detour_);
-  while (!others.frames.empty()) move_frame(others, part, 0);
+  Detour& to = detour();
+  if (written_ != 0 && to.front.frames.empty()) {
+    if (!to.again.empty()) {
+      const FramesAgain::First first = to.again.move_first(to.front.bytes);
+      end_frame(to.front, first.bytes, first.is_of_feed ? FrameKind::feed : FrameKind::other);
+    } else {
+      move_frame(first_part(), to.front, written_);
+      // A loss that is written goes on growing only while it is the last on the detour.
+      if (to.passed.frames.empty() && to.lost_is_written) close_lost(to);
+    }
+  }
+  to.front.bytes.append_copy(frame);
+  end_frame(to.front, frame.size(), FrameKind::urgent);
 }
 
 void SessionQueue::end_frame(Part& part, std::size_t bytes, FrameKind kind) {
@@ -79,27 +70,39 @@ SessionQueue::Detour& SessionQueue::detour() {
   return *detour_;
 }
 
+SessionQueue::Part& SessionQueue::first_part() {
+  if (!detour_) return waiting_;
+  if (!detour_->front.frames.empty()) return detour_->front;
+  return detour_->passed.frames.empty() ? waiting_ : detour_->passed;
+}
+
 // --- Bytes out ---
 
 std::size_t SessionQueue::gather(std::span<ByteView> buffers) {
   if (!detour_) return waiting_.bytes.gather(buffers);
-  if (detour_->lost_frame_bytes != 0) {
-    // The loss goes on growing until what stands before it is gone.
-    if (!detour_->part.frames.empty()) return detour_->part.bytes.gather(buffers);
-    write_lost(*detour_);
-  }
-  const std::size_t count = detour_->part.bytes.gather(buffers);
-  return count + waiting_.bytes.gather(buffers.subspan(count));
+  // The loss goes on growing until what stands before it is gone.
+  const bool grows = detour_->lost_frame_bytes != 0 && detour_->bytes() != detour_->lost_frame_bytes;
+  if (detour_->lost_frame_bytes != 0 && !grows) write_lost(*detour_);
+  std::size_t count = detour_->front.bytes.gather(buffers);
+  count += detour_->again.gather(buffers.subspan(count));
+  count += detour_->passed.bytes.gather(buffers.subspan(count));
+  return grows ? count : count + waiting_.bytes.gather(buffers.subspan(count));
 }
 
 void SessionQueue::consume(std::size_t bytes) {
   if (detour_) {
-    const std::size_t first = std::min(bytes, detour_->part.bytes.bytes());
-    consume_from(detour_->part, first);
-    bytes -= first;
+    const auto take = [&bytes](std::size_t there) {
+      const std::size_t taken = std::min(bytes, there);
+      bytes -= taken;
+      return taken;
+    };
+    consume_from(detour_->front, take(detour_->front.bytes.bytes()));
+    const std::size_t again = take(detour_->again.bytes());
+    if (again != 0) written_ = detour_->again.consume(again, kept_.get());
+    consume_from(detour_->passed, take(detour_->passed.bytes.bytes()));
     if (detour_->bytes() == 0) detour_.reset();
   }
-  if (bytes != 0) consume_from(waiting_, bytes);
+  consume_from(waiting_, bytes);
 }
 
 void SessionQueue::consume_from(Part& part, std::size_t bytes) {
@@ -127,82 +130,48 @@ void SessionQueue::keep_from(Part& part, std::size_t bytes) {
   }
   part.bytes.move_front(bytes, kept_->bytes);
   while (!part.frames.empty() && written_ >= part.frames.front().bytes) {
-    const std::uint32_t size = take_frame(part).bytes;
-    written_ -= size;
-    kept_->note_frame(size);
+    const Frame frame = take_frame(part);
+    written_ -= frame.bytes;
+    kept_->note_frame(frame.bytes, frame.kind == FrameKind::feed);
   }
 }
 
 void SessionQueue::push_preface(ByteView frame) {
   SPINDLE_CHECK(written_ == 0);
-  Part& part = detour().part;
-  Part others(pool_);
-  std::swap(part, others);
+  Part& part = detour().front;
+  Part urgent(pool_);
+  std::swap(part, urgent);
   part.bytes.append_copy(frame);
   end_frame(part, frame.size(), FrameKind::preface);
-  while (!others.frames.empty()) move_frame(others, part, 0);
-}
-
-bool SessionQueue::acknowledge(std::uint64_t frames) {
-  if (frames <= kept_->acknowledged) return true;
-  if (!may_go_on_behind(frames)) return false;
-  kept_->acknowledged = frames;
-  std::size_t bytes = 0;
-  while (!kept_->batches.empty() && kept_->first + kept_->batches.front().frames <= frames) {
-    const Kept::Batch batch = kept_->batches.pop_front();
-    kept_->first += batch.frames;
-    bytes += batch.bytes;
-  }
-  kept_->bytes.consume(bytes);
-  return true;
+  while (!urgent.frames.empty()) move_frame(urgent, part, 0);
 }
 
 std::uint64_t SessionQueue::frames() const {
   std::uint64_t waiting = waiting_.frames.size();
-  if (detour_) waiting += detour_->part.frames.size() + (detour_->lost_frame_bytes != 0 ? 1 : 0);
-  const Part& first = detour_ && !detour_->part.frames.empty() ? detour_->part : waiting_;
-  const bool has_preface = !first.frames.empty() && first.frames.front().kind == FrameKind::preface;
-  return kept_->written + waiting - (has_preface ? 1 : 0);
+  if (detour_) {
+    const auto& front = detour_->front.frames;
+    const bool has_preface = !front.empty() && front.front().kind == FrameKind::preface;
+    waiting += front.size() - (has_preface ? 1 : 0) + detour_->again.frames() + detour_->passed.frames.size() +
+               (detour_->lost_frame_bytes != 0 ? 1 : 0);
+  }
+  return kept_->written + waiting;
 }
 
 void SessionQueue::rewind() {
-  Part& part = detour().part;
-  Part others(pool_);
-  std::swap(part, others);
-  Part& first = others.frames.empty() ? waiting_ : others;
-  if (written_ != 0 && first.frames.front().kind == FrameKind::preface) {
-    first.bytes.consume(first.frames.pop_front().bytes - written_);
-  } else if (written_ != 0) {
+  Detour& to = detour();
+  Part& first = first_part();
+  if (!to.front.frames.empty() && to.front.frames.front().kind == FrameKind::preface) {
+    to.front.bytes.consume(to.front.frames.pop_front().bytes - written_);
+  } else if (written_ != 0 && (&first == &to.front || to.again.empty())) {
     // Its beginning is the last of what is kept.
     const Frame frame = take_frame(first);
     first.bytes.move_front(frame.bytes - written_, kept_->bytes);
-    kept_->note_frame(frame.bytes);
-  } else if (!first.frames.empty() && first.frames.front().kind == FrameKind::preface) {
-    first.bytes.consume(first.frames.pop_front().bytes);
+    kept_->note_frame(frame.bytes, frame.kind == FrameKind::feed);
+    if (to.passed.frames.empty() && to.lost_is_written) close_lost(to);
   }
   written_ = 0;
-  write_again(part);
-  while (!others.frames.empty()) move_frame(others, part, 0);
+  to.again.go_back(*kept_);
   if (detour_->bytes() == 0) detour_.reset();
-}
-
-void SessionQueue::write_again(Part& to) {
-  Kept& kept = *kept_;
-  for (std::uint64_t number = kept.first; number < kept.written; ++number) {
-    std::array<std::uint8_t, spindle::kFrameHeadBytes> head;
-    kept.bytes.copy_front(head);
-    const spindle::FrameHead known = *spindle::read_frame_head(head);
-    const std::size_t size = spindle::kFrameHeadBytes + known.length;
-    const bool is_of_feed = known.type >= kFeedFrameMin && known.type <= kFeedFrameMax;
-    if (number < kept.acknowledged) {
-      kept.bytes.consume(size);
-    } else {
-      kept.bytes.move_front(size, to.bytes);
-      end_frame(to, size, is_of_feed ? FrameKind::feed : FrameKind::other);  // what is written again is not dropped
-    }
-  }
-  kept.batches.clear();
-  kept.first = kept.written = kept.acknowledged;
 }
 
 // --- Dropping ---
@@ -213,14 +182,14 @@ SessionQueue::Dropped SessionQueue::drop_oldest(std::size_t keep) {
   Detour& to = detour();
   reopen_lost(to);
   while (bytes() > keep && !waiting_.frames.empty()) {
-    const bool partly_written = written_ != 0 && to.part.frames.empty();
+    const bool partly_written = written_ != 0 && is_nothing_before_passed() && to.passed.frames.empty();
     if (waiting_.frames.front().kind == FrameKind::message && !partly_written) {
       dropped.bytes += drop_message(to.lost);
       ++dropped.messages;
     } else {
       if (to.lost.any()) write_lost(to);
       close_lost(to);
-      move_frame(waiting_, to.part, partly_written ? written_ : 0);
+      move_frame(waiting_, to.passed, partly_written ? written_ : 0);
     }
   }
   if (to.lost.any()) to.lost_frame_bytes = to.lost.frame().size();
@@ -244,16 +213,16 @@ void SessionQueue::move_frame(Part& from, Part& to, std::size_t written) {
 
 void SessionQueue::write_lost(Detour& detour) {
   const std::vector<std::uint8_t> frame = detour.lost.frame();
-  detour.part.bytes.append_copy(frame);
-  end_frame(detour.part, frame.size(), FrameKind::other);
+  detour.passed.bytes.append_copy(frame);
+  end_frame(detour.passed, frame.size(), FrameKind::other);
   detour.lost_frame_bytes = 0;
   detour.lost_is_written = true;
 }
 
 void SessionQueue::reopen_lost(Detour& detour) {
   if (!detour.lost_is_written) return;
-  Part& part = detour.part;
-  const bool partly_written = written_ != 0 && part.frames.size() == 1;
+  Part& part = detour.passed;
+  const bool partly_written = written_ != 0 && part.frames.size() == 1 && is_nothing_before_passed();
   if (partly_written) return close_lost(detour);
   part.bytes.truncate(part.bytes.bytes() - part.frames.back().bytes);
   part.frames.pop_back();
@@ -267,24 +236,25 @@ void SessionQueue::close_lost(Detour& detour) {
 }
 
 void SessionQueue::drop_unwritten() {
-  if (detour_ && !detour_->part.frames.empty()) {
+  bool is_begun = written_ != 0;
+  feed_bytes_ = 0;
+  if (detour_) {
     close_lost(*detour_);
-    keep_first_if_written(detour_->part);
-    waiting_.bytes.clear();
-    while (!waiting_.frames.empty()) take_frame(waiting_);
-  } else {
-    keep_first_if_written(waiting_);
+    is_begun = drop(detour_->front, is_begun);
+    is_begun = detour_->again.drop(is_begun);
+    is_begun = drop(detour_->passed, is_begun);
   }
-  if (detour_ && detour_->part.frames.empty()) detour_.reset();
+  drop(waiting_, is_begun);
+  if (detour_ && detour_->bytes() == 0) detour_.reset();
 }
 
-void SessionQueue::keep_first_if_written(Part& part) {
-  const bool keep = written_ != 0;
-  part.bytes.truncate(keep ? part.frames.front().bytes - written_ : 0);
-  while (part.frames.size() > (keep ? 1u : 0u)) {
-    if (part.frames.back().kind == FrameKind::feed) feed_bytes_ -= part.frames.back().bytes;
-    part.frames.pop_back();
-  }
+bool SessionQueue::drop(Part& part, bool is_begun) {
+  if (part.frames.empty()) return is_begun;
+  const Frame first = part.frames.front();
+  part.bytes.truncate(is_begun ? first.bytes - written_ : 0);
+  part.frames.clear();
+  if (is_begun) end_frame(part, first.bytes, first.kind);
+  return false;
 }
 
 }  // namespace spindled

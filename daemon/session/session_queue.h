@@ -6,6 +6,7 @@
 
 #include "daemon/base/output_queue.h"
 #include "daemon/base/ring.h"
+#include "daemon/session/kept_frames.h"
 #include "daemon/session/lost_messages.h"
 
 namespace spindled {
@@ -19,12 +20,12 @@ enum class FrameKind : std::uint8_t { other, message, message_more, feed, urgent
 /// urgent one can overtake others, and the oldest messages can be dropped.
 ///
 /// What is out of the ordinary stands in front of the queue proper, on a *detour* that exists only while it is needed:
-/// a frame that is partly written, urgent frames, and what stays of that part of the queue from which messages were
-/// dropped. The last loss, between the detour and the queue, becomes a frame only when it is its turn to be written or
-/// something has to stand behind it: until then it grows with what is lost next.
+/// a preface, a frame that is partly written and urgent ones; what is written again; and what stays of that part of the
+/// queue from which messages were dropped. The last loss, between the detour and the queue, becomes a frame only when
+/// it is its turn to be written or something has to stand behind it: until then it grows with what is lost next.
 ///
 /// For a client that may come back on another connection it keeps what is written until the client says that it has
-/// come, and writes that again.
+/// come, and writes that again. However much that is, it costs the daemon no more at that moment than its last part.
 class SessionQueue {
  public:
   explicit SessionQueue(SlabPool& pool) : pool_(pool), waiting_(pool) {}
@@ -45,7 +46,10 @@ class SessionQueue {
   std::size_t bytes() const { return waiting_.bytes.bytes() + (detour_ ? detour_->bytes() : 0); }
   bool empty() const { return bytes() == 0; }
   /// Of these, those that are of no feed.
-  std::size_t bytes_without_feeds() const { return bytes() - std::min(bytes(), feed_bytes_); }
+  std::size_t bytes_without_feeds() const {
+    const std::size_t again = detour_ ? detour_->again.feed_bytes() : 0;
+    return bytes() - std::min(bytes(), feed_bytes_ + again);
+  }
   /// Buffers for a gathered write; empty only where the queue is. There may be more behind them than fits.
   std::size_t gather(std::span<ByteView> buffers);
   void consume(std::size_t bytes);
@@ -63,18 +67,16 @@ class SessionQueue {
   // For a client that may come back.
 
   /// From now on frames count, and what is written is kept.
-  void start_keeping() { kept_ = std::make_unique<Kept>(pool_); }
+  void start_keeping() { kept_ = std::make_unique<KeptFrames>(pool_); }
   void stop_keeping() { kept_.reset(); }
   bool is_keeping() const { return kept_ != nullptr; }
   /// A frame that does not count and goes before all others, none of which is partly written.
   void push_preface(ByteView frame);
   /// The client has got the first `frames` of those that count, which need not be kept any longer. False where so many
   /// were never written. Old news is none.
-  [[nodiscard]] bool acknowledge(std::uint64_t frames);
+  [[nodiscard]] bool acknowledge(std::uint64_t frames) { return kept_->acknowledge(frames); }
   /// Whether the queue can go on behind the first `frames`: no more were acknowledged, and so many were written.
-  bool may_go_on_behind(std::uint64_t frames) const {
-    return frames >= kept_->acknowledged && frames <= kept_->written;
-  }
+  bool may_go_on_behind(std::uint64_t frames) const { return kept_->may_go_on_behind(frames); }
   /// How many frames that count there are by now, those that wait included.
   std::uint64_t frames() const;
   /// Whether the client is known to have got the first `frames` of those that count.
@@ -87,10 +89,6 @@ class SessionQueue {
   std::size_t kept_bytes() const { return kept_ ? kept_->bytes.bytes() : 0; }
 
  private:
-  /// What a turn may well put into a queue and write. A queue that was longer once, as where thousands join a group,
-  /// does not hold more for ever: there are many queues.
-  static constexpr std::size_t kKeptFrames = 512;
-
   struct Frame {
     std::uint32_t bytes = 0;  // in all, what is written of it included
     FrameKind kind = FrameKind::other;
@@ -98,40 +96,17 @@ class SessionQueue {
   struct Part {
     explicit Part(SlabPool& pool) : bytes(pool, OutputQueue::kLongBytes) {}
     OutputQueue bytes;
-    Ring<Frame, kKeptFrames> frames;
+    Ring<Frame, kFramesRoomKept> frames;
   };
   struct Detour {
-    explicit Detour(SlabPool& pool) : part(pool) {}
-    std::size_t bytes() const { return part.bytes.bytes() + lost_frame_bytes; }
-    Part part;
-    LostMessages lost;                 // what stood behind `part`
-    std::size_t lost_frame_bytes = 0;  // that it will take; 0 where it is written into `part`, or nothing
-    bool lost_is_written = false;      // as the last frame of `part`
-  };
-
-  /// What is written, and the client may have to get again. Where its frames end is looked up when it has to: until
-  /// then it is some thousand bytes at a time that are kept, and let go of when the last frame of them is acknowledged.
-  struct Kept {
-    struct Batch {
-      std::uint32_t frames = 0;
-      std::uint32_t bytes = 0;
-    };
-    static constexpr std::uint32_t kBatchBytes = 8u << 10;
-
-    explicit Kept(SlabPool& pool) : bytes(pool, OutputQueue::kLongBytes) {}
-    /// Of `bytes` so many are a frame that is whole now.
-    void note_frame(std::uint32_t size) {
-      ++written;
-      Batch& batch = batches.empty() || batches.back().bytes >= kBatchBytes ? batches.push_back() : batches.back();
-      ++batch.frames;
-      batch.bytes += size;
-    }
-
-    OutputQueue bytes;  // of whole frames, and of one that is partly written
-    Ring<Batch, kKeptFrames> batches;
-    std::uint64_t first = 0;         // so many whole frames are no longer in `bytes`,
-    std::uint64_t written = 0;       // so many were written,
-    std::uint64_t acknowledged = 0;  // and so many the client is known to have got
+    explicit Detour(SlabPool& pool) : front(pool), again(pool), passed(pool) {}
+    std::size_t bytes() const { return front.bytes.bytes() + again.bytes() + passed.bytes.bytes() + lost_frame_bytes; }
+    Part front;                        // a preface, a frame that is partly written, urgent ones
+    FramesAgain again;                 // what is written again
+    Part passed;                       // what stays where messages were dropped
+    LostMessages lost;                 // what stood behind `passed`
+    std::size_t lost_frame_bytes = 0;  // that it will take; 0 where it is written into `passed`, or nothing
+    bool lost_is_written = false;      // as the last frame of `passed`
   };
 
   Detour& detour();
@@ -140,8 +115,10 @@ class SessionQueue {
   Frame take_frame(Part& part);
   void consume_from(Part& part, std::size_t bytes);
   void keep_from(Part& part, std::size_t bytes);
-  /// Moves what is kept, but for what is acknowledged, to the end of `to`.
-  void write_again(Part& to);
+  /// The part whose first frame is partly written; not where that is written again.
+  Part& first_part();
+  /// Whether nothing is written before what stands on the detour behind what is written again.
+  bool is_nothing_before_passed() const { return detour_->front.frames.empty() && detour_->again.empty(); }
   /// Moves the first frame of `from`, of which `written_` bytes may be written, to the end of `to`.
   void move_frame(Part& from, Part& to, std::size_t written);
   /// Drops the message at the front of `waiting_`; the bytes of its payload.
@@ -150,14 +127,16 @@ class SessionQueue {
   /// Has the next loss added to the last one, where that is still there and nothing stands behind it.
   void reopen_lost(Detour& detour);
   void close_lost(Detour& detour);
-  void keep_first_if_written(Part& part);
+  /// Drops all, but for the rest of the first frame where that `is_begun`. Whether there was nothing to drop, and one
+  /// behind it is.
+  bool drop(Part& part, bool is_begun);
 
   SlabPool& pool_;
-  std::unique_ptr<Kept> kept_;
+  std::unique_ptr<KeptFrames> kept_;
   std::unique_ptr<Detour> detour_;  // written before `waiting_`
   Part waiting_;
   std::size_t written_ = 0;     // bytes of the first frame that are written
-  std::size_t feed_bytes_ = 0;  // of all frames of feeds, what is written of the first one included
+  std::size_t feed_bytes_ = 0;  // of frames of feeds that are not written again, what is written of the first included
 };
 
 }  // namespace spindled

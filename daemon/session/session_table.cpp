@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace spindled {
 
 Session& SessionTable::add(std::unique_ptr<Session> session) {
@@ -30,9 +32,10 @@ Session* SessionTable::find(SessionId id) const {
 Result<std::string> SessionTable::take_name(const Session& session, std::string_view wish) {
   std::string name(wish);
   if (name.empty()) {
-    // A name of the form that is given out here may have been taken by wish.
-    for (std::uint64_t number = session.id();; ++number) {
-      name = fmt::format("c{}", number);
+    // Names of the form that is given out here may have been taken by wish, and those behind them with them: they are
+    // not gone through for everybody who comes.
+    for (next_number_ = std::max(next_number_, session.id());; ++next_number_) {
+      name = fmt::format("c{}", next_number_);
       if (!by_name_.contains(name)) break;
     }
   }

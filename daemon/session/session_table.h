@@ -71,6 +71,7 @@ class SessionTable {
   std::unordered_map<SessionId, Session*> by_id_;             // never iterated
   std::unordered_map<ConnectionId, Session*> by_connection_;  // never iterated
   std::map<std::string, SessionId, std::less<>> by_name_;
+  std::uint64_t next_number_ = 0;  // of a name that is given out, unless the session's own is higher
   std::vector<SessionId> dirty_;
   std::vector<SessionId> waiting_;
   Time waiting_retry_at_ = kNever;

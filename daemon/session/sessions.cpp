@@ -20,6 +20,10 @@ constexpr Duration kSilenceLook = 500ms;   // how often clients are looked at th
 constexpr std::size_t kWrittenPerTurn = 8u << 20;
 /// Of that to one client before the others have had their turn.
 constexpr std::size_t kWrittenAtOnce = 256u << 10;
+/// A write that is smaller takes as long as this one.
+constexpr std::size_t kWriteBytes = 4u << 10;
+/// Sessions that end in one turn: where a switch fails, or a token is taken away, very many do at the same moment.
+constexpr std::size_t kEndedPerTurn = 64;
 /// Clients that were refused and have yet to read why. Further ones are not told.
 constexpr std::size_t kRefusedMax = 64;
 /// Groups that a client may have been taken out of and not have joined again: each of them is remembered.
@@ -36,7 +40,7 @@ Sessions::Sessions(Context& context, Driver& driver, Groups& groups, Channels& c
       channels_(channels),
       feeds_(feeds),
       admission_(admission),
-      slow_clients_(context.config, context.memory, admission, *this),
+      slow_clients_(context.config, context.memory, context.turn, admission, *this),
       access_review_(context, groups, sessions_),
       delivery_(context, sessions_, slow_clients_),
       bulk_delivery_(sessions_),
@@ -204,6 +208,11 @@ void Sessions::handle_closed(Time now, ConnectionId connection, std::string_view
 void Sessions::handle_revoked(Time now, ConnectionId connection) {
   Session& session = *sessions_.find(connection);
   if (session.state() == Session::State::closing) return;
+  session.marks.revoked = true;
+  if (may_end(now, session)) end_revoked(now, session);
+}
+
+void Sessions::end_revoked(Time now, Session& session) {
   close(now, session, {Errc::token_unknown, "the token has been removed from the configuration of the daemon"});
 }
 
@@ -322,12 +331,13 @@ void Sessions::flush(Time now) {
     if (rest != being_flushed_.end()) dirty.insert(dirty.begin(), rest, being_flushed_.end());
     being_flushed_.clear();
   }
-  written_ = 0;
+  written_ = ended_ = 0;
   context_.turn.set_unwritten(unwritten_bytes());
   // What clients would take at once, however much a turn has brought them, is not held against them.
   hold_to_memory(now, dirty.empty());
   if (relief_.look(now) || admission_.is_room_back()) timers_.set_earlier(Timer::resume, now);
   if (context_.memory.is_short()) timers_.set_earlier(Timer::tick, now + kTick);
+  slow_clients_.flush(now);
   flush_at_ = dirty.empty() ? kNever : now;
 }
 
@@ -335,7 +345,7 @@ std::size_t Sessions::unwritten_bytes() {
   std::size_t bytes = 0;
   for (const SessionId id : sessions_.dirty()) {
     const Session* session = sessions_.find(id);
-    if (session != nullptr && !session->marks.blocked) bytes += session->queue().bytes();
+    if (session != nullptr && !session->marks.blocked) bytes += std::max(session->queue().bytes(), kWriteBytes);
   }
   return bytes;
 }
@@ -370,7 +380,7 @@ void Sessions::write(Time now, Session& session) {
     const std::size_t offered = cut_buffers(some, share);
     const std::size_t taken = driver_.write(session.connection(), some);
     session.note_written(now, taken);
-    written_ += taken;
+    written_ += std::max(taken, kWriteBytes);
     if (taken < offered) {
       session.marks.blocked = true;
       break;
@@ -458,18 +468,21 @@ void Sessions::forget(const Session& session) {
 }
 
 void Sessions::remove_lost(Time now) {
-  for (const SessionId id : std::exchange(lost_, {})) {
-    Session* session = sessions_.find(id);
+  for (; !lost_.empty() && ended_ < kEndedPerTurn; ++ended_) {
+    Session* session = sessions_.find(lost_.front());
+    lost_.pop_front();
     SPINDLE_CHECK(session != nullptr);  // from `handle_closed` on, nothing else forgets it
     if (session->state() != Session::State::closing) leave_everything(now, *session);
     forget(*session);
   }
+  if (!lost_.empty()) timers_.set_earlier(Timer::end, now);
 }
 
 void Sessions::handle_time(Time now) {
   slow_clients_.handle_time(now);
   if (timers_.take_due(Timer::resume, now)) resume_all_ = true;
   if (timers_.take_due(Timer::tell, now)) tell(now);
+  if (timers_.take_due(Timer::end, now)) end_those_put_off(now);
   if (timers_.take_due(Timer::silence, now)) look_for_silence(now);
   check_flushes(now);
   if (timers_.take_due(Timer::review, now)) {
@@ -545,6 +558,8 @@ void Sessions::lose(Time now, Session& session, std::string_view why) {
 void Sessions::look_for_missing(Time now, Session& session) {
   if (session.state() != Session::State::open) return;
   const Duration timeout = context_.config.session.resume_timeout;
+  const bool is_over = now - session.detached_since() >= timeout;
+  if ((session.was_put_out() || session.holds_too_much() || is_over) && !may_end(now, session)) return;
   if (session.was_put_out()) {
     close(now, session, {Errc::connection_lost, "it has not come back, and had to leave a group without knowing it"});
   } else if (session.holds_too_much()) {
@@ -561,12 +576,46 @@ void Sessions::look_for_silence(Time now) {
   sessions_.for_each_of_now([&](Session& session) {
     any = any || session.has_keepalive();
     if (session.marks.lost || !session.look_for_silence(kSilenceLook)) return;
-    constexpr std::string_view kWhy = "nothing was heard from it for three times as long as it promised";
-    if (!session.is_resumable() || stopping_) return close(now, session, {Errc::silent_peer, std::string(kWhy)});
-    driver_.close(session.connection());
-    lose(now, session, kWhy);
+    if (may_end(now, session)) end_silent(now, session);
   });
   if (any) timers_.set_earlier(Timer::silence, now + kSilenceLook);
+}
+
+void Sessions::end_silent(Time now, Session& session) {
+  constexpr std::string_view kWhy = "nothing was heard from it for three times as long as it promised";
+  if (!session.is_resumable() || stopping_) return close(now, session, {Errc::silent_peer, std::string(kWhy)});
+  driver_.close(session.connection());
+  lose(now, session, kWhy);
+}
+
+bool Sessions::may_end(Time now, Session& session) {
+  if (ended_ < kEndedPerTurn) {
+    ++ended_;
+    return true;
+  }
+  if (!std::exchange(session.marks.put_off, true)) put_off_.push_back(session.id());
+  timers_.set_earlier(Timer::end, now);
+  return false;
+}
+
+void Sessions::end_those_put_off(Time now) {
+  while (!put_off_.empty() && ended_ < kEndedPerTurn) {
+    Session* session = sessions_.find(put_off_.front());
+    put_off_.pop_front();
+    if (session == nullptr) continue;
+    session->marks.put_off = false;
+    if (session->state() == Session::State::closing || session->marks.lost) continue;
+    if (session->marks.revoked) {
+      ++ended_;
+      end_revoked(now, *session);
+    } else if (session->is_detached()) {
+      look_for_missing(now, *session);
+    } else if (session->has_keepalive() && session->is_silent(kSilenceLook)) {
+      ++ended_;
+      end_silent(now, *session);
+    }
+  }
+  if (!put_off_.empty()) timers_.set_earlier(Timer::end, now);
 }
 
 void Sessions::check_flushes(Time now) {

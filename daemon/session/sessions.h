@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -93,7 +94,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   std::string_view client_name_of(SessionId session) const override;
 
  private:
-  enum class Timer : std::uint8_t { tick, resume, tell, review, silence, count_ };
+  enum class Timer : std::uint8_t { tick, resume, tell, review, silence, end, count_ };
 
   void process(Time now, Session& session);
   /// Whether the connection has turned out to be none of a session: it is another's now, or will be with the next
@@ -109,7 +110,12 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   /// `fresh` has the connection with which its client goes on in another session.
   void resume(Time now, Session& fresh);
   void look_for_silence(Time now);
+  void end_silent(Time now, Session& session);
+  void end_revoked(Time now, Session& session);
   void look_for_missing(Time now, Session& session);
+  /// Whether the turn has room for one more session to end; otherwise it does so in the next, if it is to end still.
+  bool may_end(Time now, Session& session);
+  void end_those_put_off(Time now);
 
   void set_reading(Session& session, bool on);
   void flush(Time now, SessionId id);
@@ -162,9 +168,11 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
   bool resume_all_ = false;               // some waits for room in its own queue
   std::vector<SessionId> untold_;         // to be told how many of their messages have entered
   std::vector<SessionId> being_flushed_;  // empty but in `flush`; kept for its memory
-  std::size_t written_ = 0;               // bytes, in this turn
+  std::size_t written_ = 0;               // bytes, in this turn; small writes count more
+  std::size_t ended_ = 0;                 // sessions, in this turn
+  std::deque<SessionId> put_off_;         // that are to end
   Time flush_at_ = kNever;                // where this turn has left something to write
-  std::vector<SessionId> lost_;
+  std::deque<SessionId> lost_;
 };
 
 }  // namespace spindled

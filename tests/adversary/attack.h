@@ -38,6 +38,7 @@ inline void wait_for_stop(const std::stop_token& stop) {
 std::vector<Attack> attacks_on_membership();
 std::vector<Attack> attacks_on_memory();
 std::vector<Attack> attacks_on_the_limit();
+std::vector<Attack> attacks_by_many();
 std::vector<Attack> attacks_by_neighbours();
 std::vector<Attack> attacks_by_frames();
 std::vector<Attack> all_attacks();

@@ -102,7 +102,7 @@ std::vector<Attack> attacks_by_neighbours() {
 
 std::vector<Attack> all_attacks() {
   std::vector<Attack> all;
-  for (const auto& some : {attacks_on_membership(), attacks_on_memory(), attacks_on_the_limit(),
+  for (const auto& some : {attacks_on_membership(), attacks_on_memory(), attacks_on_the_limit(), attacks_by_many(),
                            attacks_by_neighbours(), attacks_by_frames()}) {
     all.insert(all.end(), some.begin(), some.end());
   }

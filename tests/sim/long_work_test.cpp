@@ -28,7 +28,7 @@ class LongWork : public Scenario {
   /// No turn was longer than it may be, by `step` units that cannot be divided, and some was as long as it may be.
   void expect_turns_within(std::size_t max, std::size_t step) {
     std::size_t longest = 0;
-    for (SimHost* host : sim().hosts()) {
+    for (SimHost* host : sim().running_hosts()) {
       EXPECT_LE(host->node().work().largest_step, step) << host->name();
       EXPECT_LT(host->node().work().largest_turn, max + step) << host->name();
       longest = std::max(longest, host->node().work().largest_turn);
@@ -226,6 +226,44 @@ TEST_F(LongWork, ViewsOfALargeGroupAreAnsweredInTheSharesOfTurns) {
   check();
   // Each of those who joined was told with all names, too.
   expect_turns_within(100, 4 * kMembers + 4);
+}
+
+TEST_F(LongWork, ViewsOfManySynchronousGroupsComeInTheSharesOfTurns) {
+  constexpr std::size_t kGroups = 20'000;
+  NodeConfig node = config(kMax);
+  node.session.flush_timeout = 60s;
+  simulate_cluster(707, Shape::ring, 3, node);
+  if (HasFatalFailure()) return;
+  SimClient& many = sim().add_client(sim().host(0));
+  SimClient& gone = sim().add_client(sim().host(1));
+  for (SimClient* each : {&many, &gone}) {
+    for (std::size_t i = 0; i < kGroups; ++i) each->join(fmt::format("g{}", i), true);
+  }
+  const std::string last = fmt::format("g{}", kGroups - 1);
+  await([&] { return many.view(last) != nullptr && many.view(last)->members.size() == 2; }, 120s, "two members");
+  if (HasFatalFailure()) return;
+  sim().host(1).crash();
+  await([&] { return many.view(last)->members.size() == 1; }, 60s, "a view of one");
+  await_rest();
+  check();
+  expect_turns_within(kMax, kLargestPart);
+}
+
+TEST_F(LongWork, RequestsThatWaitForAViewEnterInTheSharesOfTurns) {
+  constexpr std::size_t kGroups = 3'000;
+  simulate_cluster(708, Shape::ring, 3, config(kMax));
+  if (HasFatalFailure()) return;
+  SimClient& many = sim().add_client(sim().host(1));
+  many.multicast({"nobody"});
+  sim().run_for(100ms);
+  sim().host(0).crash();
+  sim().run_for(10ms);
+  for (std::size_t i = 0; i < kGroups; ++i) many.join(fmt::format("g{}", i));
+  const std::string last = fmt::format("g{}", kGroups - 1);
+  await([&] { return many.view(last) != nullptr; }, 60s, "the client is in all groups");
+  await_rest();
+  check();
+  expect_turns_within(kMax, kLargestPart);
 }
 
 TEST_F(LongWork, ViewsThatFollowEachOtherWhileGroupsAreToldAgree) {

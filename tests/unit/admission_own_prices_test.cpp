@@ -420,6 +420,31 @@ TEST_F(OwnPricesTest, NamesThatCostNothingAnyMoreAreForgotten) {
   EXPECT_EQ(alpha.own.names(), 0u);
 }
 
+TEST_F(OwnPricesTest, OfManyNamesSoManyAreToldInTMin) {
+  constexpr std::size_t kNames = 3 * OwnPrices::kNamesToldMax;
+  const auto name = [](std::size_t i) { return "g" + std::to_string(i); };
+  for (std::size_t i = 0; i < kNames; ++i) alpha.own.set_clients(net.now, name(i), 3);
+  turn(0ms);
+  EXPECT_EQ(alpha.count(Counter::prices_told), OwnPrices::kNamesToldMax);
+  EXPECT_LE(alpha.own.next_deadline(), net.now + 40ms) << "T_min";
+  run_by_deadlines(80ms);
+  EXPECT_EQ(alpha.count(Counter::prices_told), kNames);
+  EXPECT_EQ(beta.book.client_prices().size(), kNames);
+  // They change all the time, and none is forgotten for others.
+  for (int round = 0; round < 10; ++round) {
+    for (std::size_t i = 0; i < kNames; ++i) alpha.own.set_clients(net.now, name(i), 4 + round);
+    turn(0ms);
+    run_by_deadlines(120ms);
+  }
+  EXPECT_LE(alpha.count(Counter::prices_told), kNames + 31 * OwnPrices::kNamesToldMax);
+  for (const PriceBook::ClientPrice& price : beta.book.client_prices()) EXPECT_GT(price.dollars, 11) << price.name;
+  for (std::size_t i = 0; i < kNames; ++i) alpha.own.set_clients(net.now, name(i), 0);
+  turn(0ms);
+  run_by_deadlines(500ms);
+  EXPECT_TRUE(beta.book.client_prices().empty());
+  EXPECT_EQ(alpha.own.names(), 0u);
+}
+
 TEST_F(OwnPricesTest, AClientsPriceThatStaysWakesNobodyBeforeItIsDue) {
   alpha.own.set_clients(net.now, "news", 3);
   turn(0ms);

@@ -427,6 +427,23 @@ TEST_F(SessionAccessOfMany, AMemberIsTakenOutOverManyTurns) {
   EXPECT_EQ(refusals(ann).size(), static_cast<std::size_t>(kGroups));
 }
 
+TEST_F(SessionAccessOfMany, TheGroupsOfAMemberOfVeryManyAreNotCopiedAtOnce) {
+  constexpr int kGroups = 20'000;
+  open_member("ann", kGroups);
+  NodeConfig next = config();
+  next.access.rules = many_rules();
+  node_.reconfigure(now_, next);
+  std::size_t most = 0;
+  for (int i = 0; i < 200; ++i) {
+    turn();
+    most = std::max(most, node_.work().last_turn);
+  }
+  EXPECT_GT(most, 0u);
+  // A twentieth of a turn, the rules for one group more, and what there is besides.
+  EXPECT_LE(most, config().turn_work_max / 20 + 1000 / 16 + 100);
+  EXPECT_EQ(node_.memory().memberships, static_cast<std::size_t>(kGroups));
+}
+
 TEST_F(SessionAccessOfMany, MessagesDoNotWaitForTheReviewOfMembers) {
   open_member("ann", 3000);
   const ConnectionId bob = open({"cert:bob"}, "bob");

@@ -174,6 +174,90 @@ TEST_F(SessionQueueKeeping, FramesOfFeedsThatAreWrittenAgainAreOfFeedsStill) {
   EXPECT_EQ(queue_->bytes_without_feeds(), 0u);
 }
 
+TEST_F(SessionQueueKeeping, WhatIsWrittenAgainIsNotMovedFrameByFrame) {
+  constexpr int kCount = 100'000, kWaiting = 1'000;
+  for (int i = 0; i < kCount; ++i) append();
+  const auto place = [this](std::size_t buffer) {
+    std::array<ByteView, 2> buffers;
+    EXPECT_GE(queue_->gather(std::span(buffers).first(buffer)), buffer);
+    return buffers[buffer - 1].data();
+  };
+  const std::uint8_t* const written = place(1);
+  while (!queue_->empty()) {
+    std::array<ByteView, 1> first;
+    queue_->gather(first);
+    queue_->consume(first[0].size());
+  }
+  for (int i = 0; i < kWaiting; ++i) append();
+  for (int time = 0; time < 3; ++time) {
+    queue_->rewind();
+    queue_->push_preface(numbered(kPreface, 5));
+    EXPECT_EQ(place(2), written) << "it stands where it stood, behind the preface";
+    EXPECT_EQ(queue_->frames(), kCount + kWaiting) << "a preface is none of them";
+    // What is written this time, the next one begins with again.
+    queue_->consume(numbered(kPreface, 5).size() + 1'000 * 12u + 3);
+  }
+  queue_->rewind();
+  queue_->push_urgent(numbered(7, 0));
+  EXPECT_EQ(place(2), written) << "nor is it for an urgent one";
+  read(12);
+  ASSERT_EQ(got_, (std::vector<std::uint64_t>{7}));
+  got_.clear();
+  expect_all_in_order();
+}
+
+TEST_F(SessionQueueKeeping, AnUrgentFrameDoesNotCutOneThatIsWrittenAgain) {
+  for (int i = 0; i < 3; ++i) append(100);
+  read(SIZE_MAX);
+  for (const std::size_t begun : {2u, 4u, 50u, 111u}) {
+    SCOPED_TRACE(begun);
+    got_.clear();
+    come_back();
+    const std::size_t preface = numbered(kPreface, 5).size();
+    read(preface);
+    read(112 + begun);
+    queue_->push_urgent(numbered(7, 0));
+    while (!queue_->empty()) read(SIZE_MAX);
+    EXPECT_EQ(got_, (std::vector<std::uint64_t>{1, 2, 7, 3}));
+    // The urgent one is among those that count: the next time begins anew.
+    queue_ = std::make_unique<SessionQueue>(slabs_);
+    queue_->start_keeping();
+    appended_ = 0;
+    for (int i = 0; i < 3; ++i) append(100);
+    read(SIZE_MAX);
+  }
+}
+
+TEST_F(SessionQueueKeeping, OfWhatIsWrittenAgainTheRestOfTheFirstStays) {
+  for (int i = 0; i < 3; ++i) append(100);
+  read(SIZE_MAX);
+  got_.clear();
+  come_back();
+  read(numbered(kPreface, 5).size());
+  read(112 + 50);
+  queue_->drop_unwritten();
+  EXPECT_EQ(queue_->bytes(), 112u - 50u);
+  append();
+  while (!queue_->empty()) read(SIZE_MAX);
+  EXPECT_EQ(got_, (std::vector<std::uint64_t>{1, 2, 4}));
+  got_.resize(1);
+  come_back();
+  EXPECT_EQ(queue_->frames(), 3u) << "the second one, and the fourth";
+}
+
+TEST_F(SessionQueueKeeping, GoesOnWithWhatIsWrittenAgainWithoutKeepingIt) {
+  for (int i = 0; i < 3; ++i) append(100);
+  read(SIZE_MAX);
+  got_.clear();
+  come_back();
+  read(numbered(kPreface, 5).size());
+  read(112 + 2);
+  queue_->stop_keeping();
+  queue_->push_urgent(numbered(7, 0));
+  while (!queue_->empty()) read(SIZE_MAX);
+  EXPECT_EQ(got_, (std::vector<std::uint64_t>{1, 2, 7, 3}));
+}
+
 TEST_F(SessionQueueKeeping, AnUrgentFrameStaysBehindThePreface) {
   append();
   read(3);

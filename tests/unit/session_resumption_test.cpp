@@ -1,5 +1,7 @@
 // Clients that come back on another connection.
 #include "daemon/session/resumption.h"
+
+#include "daemon/group/flushes.h"
 #include "tests/unit/sessions_harness.h"
 
 namespace spindled::test {
@@ -301,6 +303,32 @@ TEST_F(PutOut, OfMoreGroupsThanAreRememberedEnds) {
   EXPECT_EQ(count(Counter::flush_timeouts), 1'001u);
   EXPECT_EQ(count(Counter::sessions_closed), 1u);
   EXPECT_EQ(logged("flush requests of 1001 groups"), 1u);
+}
+
+// A host with clients in many groups may hang, and all are asked at the same moment.
+TEST_F(PutOut, OfManyGroupsTakesSeveralTurns) {
+  constexpr std::uint32_t kGroups = 900;
+  expect_answers_soon();
+  const ConnectionId silent = connect({.name = "ann"}), other = connect({.name = "bob"});
+  for (const ConnectionId connection : {silent, other}) {
+    std::vector<std::uint8_t> frames;
+    for (std::uint32_t i = 1; i <= kGroups; ++i) {
+      protocol::write_group_request(frames, ClientFrame::join,
+                                    {i, fmt::format("news{}", i), protocol::kSynchronousBit});
+    }
+    read(connection, frames);
+    wait(900ms);
+  }
+  ASSERT_EQ(frames_of(silent, ClientFrame::flush_request).size(), kGroups);
+  ASSERT_EQ(count(Counter::flush_timeouts), 0u);
+  now_ += 5s;
+  std::uint64_t before = 0;
+  for (int i = 0; i < 10; ++i) {
+    turn();
+    EXPECT_LE(count(Counter::flush_timeouts), before + Flushes::kOverdueAtOnce);
+    before = count(Counter::flush_timeouts);
+  }
+  EXPECT_EQ(before, kGroups);
 }
 
 TEST_F(SessionResumption, IsNothingOnAUnixSocketNorForWhoDoesNotAskForIt) {

@@ -1,9 +1,11 @@
 // What slow clients cost, and what their policies do about their queues.
 #include "daemon/session/slow_clients.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "daemon/admission/price_curve.h"
@@ -32,6 +34,7 @@ class SlowClientsTest : public testing::Test, public ClientPrices, public Client
     }
   }
   bool is_reached_by(SessionId session, std::string_view name) const override {
+    ++asked_;
     return members_.contains({session, std::string(name)});
   }
   std::string_view client_name_of(SessionId session) const override { return session == 1 ? "one" : "two"; }
@@ -39,6 +42,11 @@ class SlowClientsTest : public testing::Test, public ClientPrices, public Client
   void pass(Duration time) {
     now_ += time;
     if (now_ >= slow_.next_deadline()) slow_.handle_time(now_);
+    end_turn();
+  }
+  void end_turn() {
+    slow_.flush(now_);
+    turn_.end_turn();
   }
   double price(const std::string& name) const { return prices_.contains(name) ? prices_.at(name) : 0; }
   static double price_of(std::size_t queued, double soft = kSoft) {
@@ -49,11 +57,13 @@ class SlowClientsTest : public testing::Test, public ClientPrices, public Client
   std::map<std::string, double> prices_;
   std::string slowest_;  // of what was told last
   int told_ = 0;
+  mutable std::size_t asked_ = 0;
   Time now_{1h};
   NodeConfig config_;
   SlabPool slabs_;
   MemoryBudget memory_{config_, slabs_};
-  SlowClients slow_{config_, memory_, *this, *this};
+  TurnWork turn_{10'000};
+  SlowClients slow_{config_, memory_, turn_, *this, *this};
 };
 
 TEST_F(SlowClientsTest, NamesThatFeedALongQueueHaveItsPrice) {
@@ -114,10 +124,13 @@ TEST_F(SlowClientsTest, AQueueThatGrowsFastIsPricedAtOnce) {
   slow_.note_behind(now_, 1, kSoft / 4, 0);
   deliver(1, {"g"});
   slow_.note_behind(now_, 1, kSoft, 0);
+  end_turn();
   EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft));
   slow_.note_behind(now_, 1, 2 * kSoft, 0);
+  end_turn();
   EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft)) << "it has not doubled";
   slow_.note_behind(now_, 1, 2 * kSoft + 1, 0);
+  end_turn();
   EXPECT_GT(price("g"), price_of(2 * kSoft));
 }
 
@@ -125,13 +138,16 @@ TEST_F(SlowClientsTest, APauseCostsNoLongerThanItLasts) {
   slow_.note_behind(now_, 1, kSoft / 4, 0);
   deliver(1, {"g"});
   slow_.note_behind(now_, 1, kSoft, 0);
+  end_turn();
   ASSERT_DOUBLE_EQ(price("g"), price_of(kSoft));
   now_ += 3ms;
   slow_.note_caught_up(now_, 1, 0, kSoft);
+  end_turn();
   EXPECT_DOUBLE_EQ(price("g"), kLingerFees);
   const int told = told_;
   slow_.note_behind(now_, 1, kSoft / 4, kSoft);
   slow_.note_caught_up(now_, 1, 0, 2 * kSoft);
+  end_turn();
   EXPECT_EQ(told_, told) << "what lingers falls no further";
 }
 
@@ -157,8 +173,10 @@ TEST_F(SlowClientsTest, TheSlowestOfANameCounts) {
   pass(50ms);
   EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft));
   slow_.forget(1);
+  end_turn();
   EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft / 2));
   slow_.forget(2);
+  end_turn();
   EXPECT_EQ(price("g"), 0) << "at once: it is gone";
 }
 
@@ -171,6 +189,7 @@ TEST_F(SlowClientsTest, ForgettingOneThatIsNotBehindChangesNothing) {
   const int told = told_;
   const Time deadline = slow_.next_deadline();
   slow_.forget(1);
+  end_turn();
   EXPECT_EQ(told_, told);
   EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft));
   EXPECT_EQ(slow_.next_deadline(), deadline);
@@ -203,6 +222,7 @@ TEST_F(SlowClientsTest, WhoReadsFastMayHaveMoreWaiting) {
   deliver(1, {"g"});
   now_ += 50ms;
   slow_.note_behind(now_, 1, 9 * kSoft, 4 * kSoft);
+  end_turn();
   EXPECT_DOUBLE_EQ(price("g"), price_of(9 * kSoft, kMostPriced));
   pass(0ms);
   EXPECT_DOUBLE_EQ(price("g"), price_of(9 * kSoft, kMostPriced)) << "nothing is measured over no time";
@@ -213,6 +233,7 @@ TEST_F(SlowClientsTest, WhoReadsMuchShowsHowFastItIsInAnyTime) {
   deliver(1, {"g"});
   now_ += 1ms;
   slow_.note_behind(now_, 1, 5 * kSoft, 2 * kSoft);
+  end_turn();
   EXPECT_DOUBLE_EQ(price("g"), price_of(5 * kSoft, kMostPriced)) << "the most that may wait for that price";
 }
 
@@ -244,6 +265,125 @@ TEST_F(SlowClientsTest, NamesOfOneClientAreBounded) {
   pass(50ms);
   EXPECT_EQ(prices_.size(), SlowClients::kNamesMax);
   EXPECT_GT(price("group 0"), 0);
+}
+
+TEST_F(SlowClientsTest, OfAMessageToManyNamesSomeAreAskedAboutAndOthersWithTheNext) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 1'000; ++i) texts.push_back("nobody " + std::to_string(i));
+  texts[900] = "g";
+  const std::vector<std::string_view> names(texts.begin(), texts.end());
+  slow_.note_behind(now_, 1, kSoft, 0);
+  for (std::size_t i = 0; i < 1'000 / SlowClients::kNamesAsked; ++i) {
+    asked_ = 0;
+    slow_.note_message(1, names);
+    ASSERT_LE(asked_, SlowClients::kNamesAsked) << i;
+  }
+  pass(50ms);
+  EXPECT_DOUBLE_EQ(price("g"), price_of(kSoft)) << "it has been its turn";
+}
+
+/// Clients with many names each, of which a turn can see to some only.
+class ManySlowClients : public testing::Test, public ClientPrices, public ClientNames {
+ protected:
+  static constexpr SessionId kClients = 500;
+  static constexpr std::size_t kNames = SlowClients::kNamesMax;
+  static constexpr std::size_t kTurnMax = 1'000;  // a tenth of it for prices
+
+  void set_client_price(const std::string& name, double dollars, std::string_view) override {
+    ++told_in_turn_;
+    if (dollars == 0) {
+      prices_.erase(name);
+    } else {
+      prices_[name] = dollars;
+    }
+  }
+  bool is_reached_by(SessionId, std::string_view) const override {
+    ++asked_in_turn_;
+    return true;
+  }
+  std::string_view client_name_of(SessionId) const override { return "slow"; }
+
+  void fall_behind(std::size_t queued = 1u << 20) {
+    for (SessionId client = 1; client <= kClients; ++client) slow_.note_behind(now_, client, queued, 0);
+  }
+  /// Each has names of its own, or all have the same.
+  void deliver(bool same) {
+    for (SessionId client = 1; client <= kClients; ++client) {
+      for (std::size_t i = 0; i < kNames; ++i) {
+        const std::string name = same ? fmt::format("g{}", i) : fmt::format("g{}-{}", client, i);
+        const std::string_view names[] = {name};
+        slow_.note_message(client, names);
+      }
+    }
+    turn_.end_turn();
+  }
+  void end_turn() {
+    slow_.flush(now_);
+    EXPECT_LE(asked_in_turn_, kTurnMax / 10 + kNames);
+    EXPECT_LE(told_in_turn_, 2 * (kTurnMax / 10 + kNames)) << "a name, and one that gives way to it";
+    turn_.end_turn();
+    asked_in_turn_ = told_in_turn_ = 0;
+    ++turns_;
+  }
+  /// Turns happen when they are due.
+  void run(Duration duration) {
+    asked_in_turn_ = told_in_turn_ = 0;
+    end_turn();
+    for (const Time end = now_ + duration; slow_.next_deadline() <= end;) {
+      now_ = std::max(now_, slow_.next_deadline());
+      slow_.handle_time(now_);
+      end_turn();
+    }
+  }
+
+  std::map<std::string, double> prices_;
+  std::size_t told_in_turn_ = 0;
+  mutable std::size_t asked_in_turn_ = 0;
+  int turns_ = 0;
+  Time now_{1h};
+  NodeConfig config_;
+  SlabPool slabs_;
+  MemoryBudget memory_{config_, slabs_};
+  TurnWork turn_{kTurnMax};
+  SlowClients slow_{config_, memory_, turn_, *this, *this};
+};
+
+TEST_F(ManySlowClients, AreLookedAtInTheSharesOfTurns) {
+  fall_behind();
+  deliver(true);
+  run(10s);
+  EXPECT_EQ(prices_.size(), kNames);
+  EXPECT_GT(turns_, 200) << "there was much to divide";
+  // All become urgent in one turn, and all go in one.
+  fall_behind(8u << 20);
+  run(0s);
+  for (const auto& [name, dollars] : prices_) EXPECT_GT(dollars, 1.0);
+  const int before = turns_;
+  for (SessionId client = 1; client <= kClients; ++client) slow_.forget(client);
+  run(0s);
+  EXPECT_GT(turns_ - before, 100);
+  EXPECT_TRUE(prices_.empty());
+  run(1h);
+  EXPECT_EQ(slow_.next_deadline(), kNever);
+}
+
+TEST_F(ManySlowClients, NoMoreNamesHaveAPriceThanOthersTakeAndTheDearestDo) {
+  fall_behind(1u << 18);
+  deliver(false);
+  run(10s);
+  EXPECT_EQ(prices_.size(), kClientPricesMax) << "of " << kClients * kNames;
+  ASSERT_FALSE(prices_.contains("g500-0")) << "others have come first";
+  const double usual = prices_.begin()->second;
+  slow_.note_behind(now_, 500, 4u << 20, 0);
+  run(0s);
+  EXPECT_EQ(prices_.size(), kClientPricesMax);
+  ASSERT_TRUE(prices_.contains("g500-0"));
+  EXPECT_GT(prices_.at("g500-0"), 2 * usual);
+  // Where some are gone others have their places.
+  for (SessionId client = 1; client <= 100; ++client) slow_.forget(client);
+  run(10s);
+  EXPECT_EQ(prices_.size(), kClientPricesMax);
+  EXPECT_FALSE(prices_.contains("g1-0"));
 }
 
 class QueueWatchTest : public testing::Test {
