@@ -123,6 +123,24 @@ TEST_F(FeedSessions, WhoStopsListeningHearsNothingMore) {
   EXPECT_EQ(heard(bob), "");
 }
 
+TEST_F(FeedSessions, WhoBeginsAndStopsListeningWithoutEndSharesTheTurnsOfOthers) {
+  const ConnectionId ann = member("ann"), bob = member("bob"), eve = member("eve");
+  for (std::size_t i = 0; i < Feeds::kFeedsPerClient; ++i) ASSERT_NE(open_feed(ann).feed, 0u);
+  constexpr std::size_t kTimes = 500;
+  std::vector<std::uint8_t> frames;
+  for (std::size_t i = 0; i < kTimes; ++i) {
+    protocol::write_listen(frames, ClientFrame::listen, {++request_, "news"});
+    protocol::write_listen(frames, ClientFrame::stop_listening, {++request_, "news"});
+  }
+  const std::size_t before = count_of(bob, ClientFrame::reply);
+  read(bob, frames);
+  EXPECT_EQ(listen(eve), kDone) << "others have their turn";
+  EXPECT_LT(count_of(bob, ClientFrame::reply), before + 2 * kTimes);
+  for (int i = 0; count_of(bob, ClientFrame::reply) < before + 2 * kTimes && i < 1000; ++i) turn();
+  EXPECT_EQ(count_of(bob, ClientFrame::reply), before + 2 * kTimes);
+  EXPECT_LE(node_.work().largest_turn, config().turn_work_max / 5) << "and messages the rest of each";
+}
+
 TEST_F(FeedSessions, ASourceThatStopsListeningGoesOn) {
   const ConnectionId ann = member("ann"), bob = member("bob");
   listen(ann);
