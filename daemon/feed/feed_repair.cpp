@@ -96,6 +96,18 @@ Feed* FeedRepair::begin(Time now, MemberIndex origin, std::uint32_t number, std:
   return feed;
 }
 
+Feed* FeedRepair::begin(Time now, const FeedKey& key, std::uint64_t first) {
+  for (std::size_t i = 0; i < installed_.size(); ++i) {
+    const auto origin = static_cast<MemberIndex>(i);
+    if (installed_.member(origin) != key.origin) continue;
+    Feed* feed = begin(now, origin, key.number, first, {});
+    // What is lost of it is missing here, also where nothing but repairs comes.
+    if (feed != nullptr) address(*feed, MemberSet::of(installed_.self()));
+    return feed;
+  }
+  return nullptr;
+}
+
 /// A packet or beat was addressed to these members of the named view.
 void FeedRepair::address(Feed& feed, const Named& named, const MemberSet& to) {
   if (named.is_installed()) {
@@ -194,22 +206,34 @@ void FeedRepair::beat(Time now, Feed& feed) {
 void FeedRepair::describe(Time now, const FeedKey& key, Duration repair_for, std::optional<std::uint32_t> first) {
   described_[key].repair_for = repair_for;
   Feed* feed = table_.find(key);
-  if (feed == nullptr && first) {
-    for (std::size_t i = 0; i < installed_.size(); ++i) {
-      const auto origin = static_cast<MemberIndex>(i);
-      if (installed_.member(origin) == key.origin) feed = begin(now, origin, key.number, kSequenceBase + *first, {});
-    }
-    // What is lost of it is missing here, also where nothing but repairs comes.
-    if (feed != nullptr) address(*feed, MemberSet::of(installed_.self()));
-  }
+  if (feed == nullptr && first) feed = begin(now, key, kSequenceBase + *first);
   if (feed != nullptr) feed->gaps.settings().repair_for = repair_for;
 }
 
 void FeedRepair::finish(Time now, const FeedKey& key, std::uint32_t end) {
   Feed* feed = table_.find(key);
+  if (feed == nullptr) feed = begin_again(now, key, end);
   if (feed == nullptr || feed->own) return;
   feed->gaps.beat(now, feed->gaps.expand(end - 1));
   look_after(now, *feed);
+}
+
+/// One that was forgotten, as nothing had come for long, where members here lack something that is before `end`.
+Feed* FeedRepair::begin_again(Time now, const FeedKey& key, std::uint32_t end) {
+  const auto known = described_.find(key);
+  if (known == described_.end() || !known->second.next) return nullptr;
+  const std::uint64_t next = *known->second.next;
+  const auto missing = static_cast<std::int32_t>(end - static_cast<std::uint32_t>(next));
+  if (missing <= 0) return nullptr;
+  Feed* feed = begin(now, key, next);
+  if (feed == nullptr) {
+    const Gaps::Lost lost{next, static_cast<std::uint64_t>(missing), GivenUp::too_many};
+    count_lost(lost);
+    output_.lost(key, lost.first, lost.count);
+  } else if (const std::optional<LinkId> upstream = installed_.link_to(feed->origin)) {
+    hear(now, *feed, installed_, *upstream);
+  }
+  return feed;
 }
 
 void FeedRepair::leave(const FeedKey& key) {
@@ -438,9 +462,13 @@ void FeedRepair::ask(Feed& feed, const Gaps::Ask& ask) {
   output_.send(*upstream, nak);
 }
 
-void FeedRepair::report_lost(Feed& feed, const Gaps::Lost& lost) {
+void FeedRepair::count_lost(const Gaps::Lost& lost) {
   tally_.lost += lost.count;
   tally_.lost_by[static_cast<std::size_t>(lost.why)] += lost.count;
+}
+
+void FeedRepair::report_lost(Feed& feed, const Gaps::Lost& lost) {
+  count_lost(lost);
   if (feed.is_member) output_.lost(feed.key, lost.first, lost.count);
 }
 

@@ -107,6 +107,9 @@ class FeedRepair {
   MemberSet in_installed_view(const MemberSet& former) const;
   /// One that has not been known; null where there is no room.
   Feed* begin(Time now, MemberIndex origin, std::uint32_t number, std::uint64_t first, Duration quiet);
+  /// Likewise, one that has members here, whatever has come of it; null where its origin is in no view, too.
+  Feed* begin(Time now, const FeedKey& key, std::uint64_t first);
+  Feed* begin_again(Time now, const FeedKey& key, std::uint32_t end);
   void address(Feed& feed, const Named& named, const MemberSet& to);
   /// In the installed view.
   void address(Feed& feed, const MemberSet& to);
@@ -124,6 +127,7 @@ class FeedRepair {
   /// Asks for what is missing, if it is time.
   void look_after(Time now, Feed& feed);
   void ask(Feed& feed, const Gaps::Ask& ask);
+  void count_lost(const Gaps::Lost& lost);
   void report_lost(Feed& feed, const Gaps::Lost& lost);
   void beat(Time now, Feed& feed);
   /// Its upstream is alive.
