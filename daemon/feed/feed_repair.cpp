@@ -69,10 +69,7 @@ FeedRepair::Named FeedRepair::find_view(Time now, std::uint16_t tag) const {
 Feed* FeedRepair::begin(Time now, MemberIndex origin, std::uint32_t number, std::uint64_t first, Duration quiet) {
   const auto known = described_.find({installed_.member(origin), number});
   if (known != described_.end() && known->second.next) {
-    // What was lost while nothing came is missing, unless it is too much to be true.
-    const std::uint64_t next = *known->second.next;
-    const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(first) - static_cast<std::uint32_t>(next));
-    if (ahead >= 0 && static_cast<std::size_t>(ahead) <= Gaps::kOpenMax) first = next;
+    first = *known->second.next;  // what was lost while nothing came is missing, and what is older comes too late
   } else if (known == described_.end() && first <= kSequenceBase + kOvertakenMax) {
     // It may be new. What overtakes its opening may have overtaken its first packets, too.
     first = kSequenceBase;
