@@ -72,6 +72,8 @@ std::optional<Errc> Feeds::send(Time now, SessionId source, FeedHandle feed, Byt
 
 void Feeds::close(Time, SessionId source, FeedHandle feed) { sources_.close(source, feed); }
 
+bool Feeds::deny(Time, SessionId source, FeedHandle feed) { return sources_.deny(source, feed); }
+
 std::optional<Errc> Feeds::listen(Time, SessionId session, std::string_view group) {
   return listeners_.listen(session, group);
 }

@@ -161,7 +161,6 @@ void FeedRequests::close(Time now) {
   first_.clear();
   ended_.clear();
   has_news_ = false;
-  if (own_.empty() && listens_.empty()) return;
   own_.clear();
   listens_.clear();
   feeds_.close_session(now, ingress_.session());

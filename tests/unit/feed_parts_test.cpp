@@ -365,6 +365,26 @@ TEST_F(FeedSourceTest, WaitsUntilItsFeedIsKnown) {
   EXPECT_TRUE(source.is_drained());
 }
 
+TEST_F(FeedSourceTest, HasAWhileForWhatWaitsWhenItsClientIsGone) {
+  FeedSource source(1, {7, "c"}, {"g", 3s, 1}, Random(1), tree, slabs);
+  source.add(now, Bytes(2 * kPayload));
+  source.abandon();
+  now += 10s;
+  source.advance(now);
+  EXPECT_EQ(source.waiting_bytes(), 2 * kPayload) << "nobody knows of the feed yet";
+  source.begin();
+  source.advance(now);
+  source.sent(now, 0, source.take(kPayload).payload.size(), kPacket);
+  EXPECT_EQ(source.next_at(now), now + 3s);
+  source.advance(now + 3s - 1ns);
+  EXPECT_FALSE(source.is_drained());
+  source.advance(now + 3s);
+  EXPECT_TRUE(source.is_drained());
+  EXPECT_EQ(source.waiting_bytes(), 0u);
+  EXPECT_EQ(source.slab_bytes(), 0u);
+  EXPECT_EQ(slabs.bytes_in_use(), 0u);
+}
+
 TEST_F(FeedSourceTest, KeepsToTheRateOfItsTerms) {
   for (const bool is_heard : {false, true}) {
     FeedSource source = make(100'000);
