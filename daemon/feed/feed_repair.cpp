@@ -10,6 +10,11 @@ namespace spindled {
 namespace {
 /// Packets of a new feed that may come before its first one does, and before its opening.
 constexpr std::uint64_t kOvertakenMax = 64;
+/// How often it is looked at, while there are beats, whether the index of a feed's packets has become too large.
+constexpr Duration kFitInterval = 10s;
+/// What a gap takes, and what is known of a feed that was described, about.
+constexpr std::size_t kGapBytes = 96;
+constexpr std::size_t kDescribedBytes = 160;
 }  // namespace
 
 FeedRepair::FeedRepair(const RepairConfig& config, RepairOutput& output)
@@ -184,6 +189,7 @@ void FeedRepair::close(Time now, std::uint32_t number) {
 /// Only the tail is to be shown, and only to those that were sent something.
 void FeedRepair::beat(Time now, Feed& feed) {
   feed.own->beats.beaten(now, feed.gaps.settings().repair_for);
+  fit(now, feed);
   if (feed.members.empty()) return;
   const std::uint64_t highest = feed.gaps.highest();
   // Of what was sent while nobody elsewhere listened nothing is kept, and that may be the work of days.
@@ -411,6 +417,7 @@ FeedRepair::Result FeedRepair::handle(Time now, LinkId from, const FeedBeat& bea
   FeedBeat onward = beat;
   if (feed != nullptr) {
     hear(now, *feed, *named.routes, from);
+    fit(now, *feed);
     address(*feed, named, beat.to);
     const std::uint64_t highest = feed->gaps.expand(beat.highest);
     feed->gaps.beat(now, highest);
@@ -421,6 +428,17 @@ FeedRepair::Result FeedRepair::handle(Time now, LinkId from, const FeedBeat& bea
   }
   sender_.send(*named.routes, std::move(onward), from);
   return Result::handled;
+}
+
+void FeedRepair::fit(Time now, Feed& feed) {
+  if (now < feed.fitted_at + kFitInterval) return;
+  feed.fitted_at = now;
+  cache_.fit(feed.cached);
+}
+
+std::size_t FeedRepair::memory_bytes() const {
+  return cached_bytes() + cache_.index_bytes() + table_.size() * sizeof(Feed) + table_.open_gaps() * kGapBytes +
+         described_.size() * kDescribedBytes;
 }
 
 void FeedRepair::hear(Time now, Feed& feed, const FeedRoutes& routes, LinkId from) {

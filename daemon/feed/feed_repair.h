@@ -89,8 +89,9 @@ class FeedRepair {
   const RepairTally& tally() const { return tally_; }
   std::size_t feeds() const { return table_.size(); }
   bool has_room() const { return feeds() < kFeedsMax; }
-  /// What the packets take that are kept.
+  /// What the packets take that are kept, and what all of this does, about.
   std::size_t cached_bytes() const { return cache_.bytes(); }
+  std::size_t memory_bytes() const;
   /// What sequences here are beyond what their first frames have.
   static constexpr std::uint64_t kSequenceBase = std::uint64_t{1} << 32;
 
@@ -130,6 +131,7 @@ class FeedRepair {
   void count_lost(const Gaps::Lost& lost);
   void report_lost(Feed& feed, const Gaps::Lost& lost);
   void beat(Time now, Feed& feed);
+  void fit(Time now, Feed& feed);
   /// Its upstream is alive.
   void hear(Time now, Feed& feed, const FeedRoutes& routes, LinkId from);
   void time_of(Time now, Feed& feed);

@@ -180,7 +180,8 @@ Time FeedSource::next_at(Time now) {
   // The rate goes on to change for a while, and with it the room and what is told.
   if (rate_ && !is_closing_ && now < active_at_ + kActive)
     next = std::min(next, std::max(now, told_at_) + kFlowInterval);
-  return next;
+  // Of one that is busy later than all else.
+  return rate_ ? std::min(next, rate_->forgotten_at()) : next;
 }
 
 }  // namespace spindled

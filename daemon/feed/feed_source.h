@@ -105,7 +105,9 @@ class FeedSource {
   Time next_at(Time now);
   /// That it takes of the pool, and beside it.
   std::size_t slab_bytes() const { return queue_.slab_bytes(); }
-  std::size_t heap_bytes() const { return sizeof(FeedSource) + queue_.heap_bytes(); }
+  std::size_t heap_bytes() const {
+    return sizeof(FeedSource) + queue_.heap_bytes() + (rate_ ? rate_->heap_bytes() : 0);
+  }
   std::size_t waiting_bytes() const { return queue_.bytes(); }
   const std::optional<FeedRate>& rate() const { return rate_; }
 

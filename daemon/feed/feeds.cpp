@@ -248,7 +248,8 @@ void Feeds::flush(Time now) {
 }
 
 std::size_t Feeds::heap_bytes() const {
-  return repair_.cached_bytes() + transport_.memory_bytes() + listeners_.memory_bytes() + sources_.heap_bytes();
+  return directory_.memory_bytes() + repair_.memory_bytes() + transport_.memory_bytes() + listeners_.memory_bytes() +
+         sources_.heap_bytes();
 }
 
 void Feeds::count() {

@@ -49,9 +49,7 @@ constexpr std::uint32_t kWithHeaders = 3;
 
 WorkLimits work_limits_of(const Plan& plan) {
   const PlanBounds bounds = bounds_of(plan);
-  std::size_t feeds = 0;
-  for (const PlanBounds::OfDaemon& each : bounds.daemons) feeds += each.feeds;
-  return {bounds.sessions(), plan.turn_work, bounds.message, feeds};
+  return {bounds.sessions(), plan.turn_work, bounds.message, bounds.sum(&PlanBounds::OfDaemon::feeds)};
 }
 
 /// A plan that waits for what a daemon says needs all that it says.

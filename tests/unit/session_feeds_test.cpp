@@ -142,6 +142,23 @@ TEST_F(FeedSessions, WhoBeginsAndStopsListeningWithoutEndSharesTheTurnsOfOthers)
   EXPECT_LE(node_.work().largest_turn, config().turn_work_max / 5) << "and messages the rest of each";
 }
 
+TEST_F(FeedSessions, WhoWasToldOfWhatCountsAsMemory) {
+  const ConnectionId ann = member("ann"), bob = member("bob"), eve = member("eve");
+  for (std::size_t i = 0; i < Feeds::kFeedsPerClient; ++i) ASSERT_NE(open_feed(ann).feed, 0u);
+  const auto bytes = [&] { return node_.feeds().listeners().memory_bytes(); };
+  listen(bob);
+  const std::size_t before = bytes();
+  listen(eve);
+  EXPECT_GE(bytes(), before + Feeds::kFeedsPerClient * 16);
+  EXPECT_EQ(node_.feeds().listeners().size(), 2 * Feeds::kFeedsPerClient);
+  listen(eve, ClientFrame::stop_listening);
+  EXPECT_EQ(bytes(), before);
+  node_.handle_closed(now_, ann, "gone");
+  node_.end_turn(now_);
+  turns(20);
+  EXPECT_EQ(node_.feeds().listeners().size(), 0u);
+}
+
 TEST_F(FeedSessions, ASourceThatStopsListeningGoesOn) {
   const ConnectionId ann = member("ann"), bob = member("bob");
   listen(ann);
