@@ -37,7 +37,7 @@ class MemoryBudget {
     groups,
     parts,  // of messages, that have come ahead of them
     bulk,   // indexes of channels
-    feeds,  // packets that are kept or wait
+    feeds,  // packets that are kept or wait, and what is known of feeds and their listeners
     count_
   };
 

@@ -15,6 +15,8 @@ class Ring {
  public:
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
+  /// That there is room for.
+  std::size_t capacity() const { return capacity_; }
 
   T& operator[](std::size_t index) { return slots_[(first_ + index) & mask_]; }
   const T& operator[](std::size_t index) const { return slots_[(first_ + index) & mask_]; }
@@ -44,12 +46,17 @@ class Ring {
     slots_[(first_ + size_) & mask_] = T();
   }
   void clear() { *this = Ring(); }
+  /// For a queue that may be long for a moment and is seldom empty: gives back half of the room where less than a
+  /// quarter of it is in use, and more than `KeptCapacity`.
+  void shrink() {
+    if (4 * size_ < capacity_ && capacity_ > KeptCapacity) move_to(capacity_ / 2);
+  }
 
  private:
   static constexpr std::size_t kFirstCapacity = 8;
 
-  void grow() {
-    const std::size_t capacity = capacity_ == 0 ? kFirstCapacity : 2 * capacity_;
+  void grow() { move_to(capacity_ == 0 ? kFirstCapacity : 2 * capacity_); }
+  void move_to(std::size_t capacity) {
     auto slots = std::make_unique<T[]>(capacity);
     for (std::size_t i = 0; i < size_; ++i) slots[i] = std::move((*this)[i]);
     slots_ = std::move(slots);

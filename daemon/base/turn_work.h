@@ -33,14 +33,22 @@ class TurnWork {
     step_began_ += units;
     done_ += units;
   }
-  /// Looking through rules of access has a part of the turn of its own: what clients name, and how many rules there
-  /// are, keeps no messages waiting.
+  /// Looking through rules of access, and telling a client of the feeds of a group, have a part of the turn of their
+  /// own: what clients name and ask, and how many rules there are, keeps no messages waiting.
   bool may_check() const { return kChecksPart * checked_ < max_; }
   /// What nobody waits for has half of that.
   bool may_review() const { return 2 * kChecksPart * checked_ < max_; }
   void count_check(std::size_t units) {
     checked_ += units;
     done_ += units;
+  }
+  /// Does work, a step of its own, whose units are all of that part.
+  template <typename Work>
+  void check(Work&& work) {
+    begin_step();
+    const std::size_t done = done_, checked = checked_;
+    work();
+    checked_ = checked + done_ - done;
   }
   /// So much of that part is used up.
   std::size_t checked() const { return checked_; }

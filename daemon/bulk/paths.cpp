@@ -41,7 +41,8 @@ bool Paths::may_send(Time now, std::string_view daemon) {
   if (path.is_watched && path.link && path.rate.is_to_begin()) {
     path.rate.begin(now, overlay_.message_packets(*path.link), context_.config.bulk.share);
   }
-  if (path.is_watched && path.hop && path.rate.wants_hop(now)) {
+  // A window that was full is looked at however long the path has not been: what filled it has left since.
+  if (path.hop && path.rate.wants_hop(now)) {
     path.rate.note_hop(now, driver_.unacknowledged_bytes(*path.hop), driver_.round_trip(*path.hop));
   }
   return path.rate.may_send(now, path.is_watched && link_waits(path));

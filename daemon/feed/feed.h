@@ -42,6 +42,7 @@ struct Feed {
   RecentRepairs recent;
   ServedNaks served;
   Time heard_at{};
+  Time fitted_at{};        // PacketCache::fit
   Time wakes_at = kNever;  // in FeedTable
 
   // Whom the last packet of the installed view was addressed to, of those that it was still to reach here.

@@ -60,8 +60,12 @@ class FeedDirectory {
   using Feeds = std::map<FeedKey, OpenFeed>;
   const Feeds& all() const { return feeds_; }
   std::size_t size() const { return feeds_.size(); }
+  /// About.
+  std::size_t memory_bytes() const { return feeds_.size() * kFeedBytes; }
 
  private:
+  static constexpr std::size_t kFeedBytes = 500;  // of one, with its names and its place among those of its group
+
   Feeds feeds_;
   std::map<std::string, std::set<FeedKey>, std::less<>> by_group_;
 };

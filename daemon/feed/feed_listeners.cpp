@@ -79,6 +79,7 @@ void FeedListeners::forget(std::string_view group, SessionId session) {
     const auto told = told_.find(feed.key);
     if (told == told_.end()) return;
     if (std::erase_if(told->second, [&](const Listener& each) { return each.session == session; }) == 0) return;
+    --size_;
     if (told->second.empty()) told_.erase(told);
     context_.turn.count(1);
     clients_->end({&session, 1}, feed.handle, FeedEnd::left);
@@ -109,6 +110,7 @@ void FeedListeners::settle(const std::string& group, const std::set<SessionId>& 
         to_.push_back(each.session);
         return true;
       });
+      size_ -= to_.size();
       if (!to_.empty()) clients_->end(to_, feed.handle, FeedEnd::left);
       for (const Listener& each : told->second) knows.insert(each.session);
       if (told->second.empty()) told_.erase(told);
@@ -129,6 +131,7 @@ void FeedListeners::describe(const OpenFeed& feed, std::span<const SessionId> to
   if (to.empty()) return;
   std::vector<Listener>& told = told_[feed.key];
   for (const SessionId each : to) told.push_back({each, from});
+  size_ += to.size();
   context_.turn.count(to.size());
   clients_->describe(to, {feed.handle, feed.group, feed.source, feed.repair_for, from == 0});
 }
@@ -150,6 +153,7 @@ void FeedListeners::ended(const OpenFeed& feed, FeedEnd why) {
   if (told == told_.end()) return;
   to_.clear();
   for (const Listener& each : told->second) to_.push_back(each.session);
+  size_ -= told->second.size();
   told_.erase(told);
   context_.turn.begin_step();
   context_.turn.count(to_.size());
@@ -252,12 +256,6 @@ void FeedListeners::deliver_early(const OpenFeed& feed) {
   if (missed.empty()) return;
   early_lost_runs_ -= missed.mapped().size();
   for (const auto& [first, end] : missed.mapped()) lose(feed, first, end - first);
-}
-
-std::size_t FeedListeners::size() const {
-  std::size_t count = 0;
-  for (const auto& [key, told] : told_) count += told.size();
-  return count;
 }
 
 }  // namespace spindled

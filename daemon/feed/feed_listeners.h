@@ -60,10 +60,13 @@ class FeedListeners {
   void lost(const FeedKey& feed, std::uint64_t first, std::uint64_t count);
   bool has_listeners(const FeedKey& feed) const { return told_.contains(feed); }
 
-  /// What waits, and who listens to what.
-  std::size_t memory_bytes() const { return early_bytes_ + early_lost_runs_ * kLostRunBytes + listening_bytes_; }
+  /// What waits, who listens to what, and who was told of what.
+  std::size_t memory_bytes() const {
+    return early_bytes_ + early_lost_runs_ * kLostRunBytes + listening_bytes_ + told_.size() * kToldBytes +
+           size_ * sizeof(Listener);
+  }
   /// That have been told of some feed, counted per feed.
-  std::size_t size() const;
+  std::size_t size() const { return size_; }
   /// That have been told of the feed.
   std::size_t listeners_of(const FeedKey& feed) const {
     const auto told = told_.find(feed);
@@ -76,6 +79,7 @@ class FeedListeners {
     std::uint64_t from = 0;  // the first sequence that it gets
   };
   static constexpr std::size_t kLostRunBytes = 64;
+  static constexpr std::size_t kToldBytes = 160;          // of a feed, beside its listeners
   static constexpr std::uint64_t kWithNext = UINT64_MAX;  // a listener's `from`: of the packet that comes next
   struct Early {
     FeedKey feed;
@@ -106,6 +110,7 @@ class FeedListeners {
   std::map<std::string, std::set<SessionId>, std::less<>> listening_;  // by group
   std::map<SessionId, std::set<std::string, std::less<>>> groups_of_;  // the same by session
   std::map<FeedKey, std::vector<Listener>> told_;                      // by feed; none is empty
+  std::size_t size_ = 0;                                               // of all these together
   std::deque<Early> early_;
   std::size_t early_bytes_ = 0;
   std::map<FeedKey, std::map<std::uint64_t, std::uint64_t>> early_lost_;  // ends of runs, by their beginnings

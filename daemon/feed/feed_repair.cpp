@@ -10,6 +10,11 @@ namespace spindled {
 namespace {
 /// Packets of a new feed that may come before its first one does, and before its opening.
 constexpr std::uint64_t kOvertakenMax = 64;
+/// How often it is looked at, while there are beats, whether the index of a feed's packets has become too large.
+constexpr Duration kFitInterval = 10s;
+/// What a gap takes, and what is known of a feed that was described, about.
+constexpr std::size_t kGapBytes = 96;
+constexpr std::size_t kDescribedBytes = 160;
 }  // namespace
 
 FeedRepair::FeedRepair(const RepairConfig& config, RepairOutput& output)
@@ -69,10 +74,7 @@ FeedRepair::Named FeedRepair::find_view(Time now, std::uint16_t tag) const {
 Feed* FeedRepair::begin(Time now, MemberIndex origin, std::uint32_t number, std::uint64_t first, Duration quiet) {
   const auto known = described_.find({installed_.member(origin), number});
   if (known != described_.end() && known->second.next) {
-    // What was lost while nothing came is missing, unless it is too much to be true.
-    const std::uint64_t next = *known->second.next;
-    const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(first) - static_cast<std::uint32_t>(next));
-    if (ahead >= 0 && static_cast<std::size_t>(ahead) <= Gaps::kOpenMax) first = next;
+    first = *known->second.next;  // what was lost while nothing came is missing, and what is older comes too late
   } else if (known == described_.end() && first <= kSequenceBase + kOvertakenMax) {
     // It may be new. What overtakes its opening may have overtaken its first packets, too.
     first = kSequenceBase;
@@ -94,6 +96,18 @@ Feed* FeedRepair::begin(Time now, MemberIndex origin, std::uint32_t number, std:
   }
   table_.wake(*feed, now + kFeedSilence);
   return feed;
+}
+
+Feed* FeedRepair::begin(Time now, const FeedKey& key, std::uint64_t first) {
+  for (std::size_t i = 0; i < installed_.size(); ++i) {
+    const auto origin = static_cast<MemberIndex>(i);
+    if (installed_.member(origin) != key.origin) continue;
+    Feed* feed = begin(now, origin, key.number, first, {});
+    // What is lost of it is missing here, also where nothing but repairs comes.
+    if (feed != nullptr) address(*feed, MemberSet::of(installed_.self()));
+    return feed;
+  }
+  return nullptr;
 }
 
 /// A packet or beat was addressed to these members of the named view.
@@ -175,6 +189,7 @@ void FeedRepair::close(Time now, std::uint32_t number) {
 /// Only the tail is to be shown, and only to those that were sent something.
 void FeedRepair::beat(Time now, Feed& feed) {
   feed.own->beats.beaten(now, feed.gaps.settings().repair_for);
+  fit(now, feed);
   if (feed.members.empty()) return;
   const std::uint64_t highest = feed.gaps.highest();
   // Of what was sent while nobody elsewhere listened nothing is kept, and that may be the work of days.
@@ -194,22 +209,34 @@ void FeedRepair::beat(Time now, Feed& feed) {
 void FeedRepair::describe(Time now, const FeedKey& key, Duration repair_for, std::optional<std::uint32_t> first) {
   described_[key].repair_for = repair_for;
   Feed* feed = table_.find(key);
-  if (feed == nullptr && first) {
-    for (std::size_t i = 0; i < installed_.size(); ++i) {
-      const auto origin = static_cast<MemberIndex>(i);
-      if (installed_.member(origin) == key.origin) feed = begin(now, origin, key.number, kSequenceBase + *first, {});
-    }
-    // What is lost of it is missing here, also where nothing but repairs comes.
-    if (feed != nullptr) address(*feed, MemberSet::of(installed_.self()));
-  }
+  if (feed == nullptr && first) feed = begin(now, key, kSequenceBase + *first);
   if (feed != nullptr) feed->gaps.settings().repair_for = repair_for;
 }
 
 void FeedRepair::finish(Time now, const FeedKey& key, std::uint32_t end) {
   Feed* feed = table_.find(key);
+  if (feed == nullptr) feed = begin_again(now, key, end);
   if (feed == nullptr || feed->own) return;
   feed->gaps.beat(now, feed->gaps.expand(end - 1));
   look_after(now, *feed);
+}
+
+/// One that was forgotten, as nothing had come for long, where members here lack something that is before `end`.
+Feed* FeedRepair::begin_again(Time now, const FeedKey& key, std::uint32_t end) {
+  const auto known = described_.find(key);
+  if (known == described_.end() || !known->second.next) return nullptr;
+  const std::uint64_t next = *known->second.next;
+  const auto missing = static_cast<std::int32_t>(end - static_cast<std::uint32_t>(next));
+  if (missing <= 0) return nullptr;
+  Feed* feed = begin(now, key, next);
+  if (feed == nullptr) {
+    const Gaps::Lost lost{next, static_cast<std::uint64_t>(missing), GivenUp::too_many};
+    count_lost(lost);
+    output_.lost(key, lost.first, lost.count);
+  } else if (const std::optional<LinkId> upstream = installed_.link_to(feed->origin)) {
+    hear(now, *feed, installed_, *upstream);
+  }
+  return feed;
 }
 
 void FeedRepair::leave(const FeedKey& key) {
@@ -390,6 +417,7 @@ FeedRepair::Result FeedRepair::handle(Time now, LinkId from, const FeedBeat& bea
   FeedBeat onward = beat;
   if (feed != nullptr) {
     hear(now, *feed, *named.routes, from);
+    fit(now, *feed);
     address(*feed, named, beat.to);
     const std::uint64_t highest = feed->gaps.expand(beat.highest);
     feed->gaps.beat(now, highest);
@@ -400,6 +428,17 @@ FeedRepair::Result FeedRepair::handle(Time now, LinkId from, const FeedBeat& bea
   }
   sender_.send(*named.routes, std::move(onward), from);
   return Result::handled;
+}
+
+void FeedRepair::fit(Time now, Feed& feed) {
+  if (now < feed.fitted_at + kFitInterval) return;
+  feed.fitted_at = now;
+  cache_.fit(feed.cached);
+}
+
+std::size_t FeedRepair::memory_bytes() const {
+  return cached_bytes() + cache_.index_bytes() + table_.size() * sizeof(Feed) + table_.open_gaps() * kGapBytes +
+         described_.size() * kDescribedBytes;
 }
 
 void FeedRepair::hear(Time now, Feed& feed, const FeedRoutes& routes, LinkId from) {
@@ -438,9 +477,13 @@ void FeedRepair::ask(Feed& feed, const Gaps::Ask& ask) {
   output_.send(*upstream, nak);
 }
 
-void FeedRepair::report_lost(Feed& feed, const Gaps::Lost& lost) {
+void FeedRepair::count_lost(const Gaps::Lost& lost) {
   tally_.lost += lost.count;
   tally_.lost_by[static_cast<std::size_t>(lost.why)] += lost.count;
+}
+
+void FeedRepair::report_lost(Feed& feed, const Gaps::Lost& lost) {
+  count_lost(lost);
   if (feed.is_member) output_.lost(feed.key, lost.first, lost.count);
 }
 

@@ -89,8 +89,9 @@ class FeedRepair {
   const RepairTally& tally() const { return tally_; }
   std::size_t feeds() const { return table_.size(); }
   bool has_room() const { return feeds() < kFeedsMax; }
-  /// What the packets take that are kept.
+  /// What the packets take that are kept, and what all of this does, about.
   std::size_t cached_bytes() const { return cache_.bytes(); }
+  std::size_t memory_bytes() const;
   /// What sequences here are beyond what their first frames have.
   static constexpr std::uint64_t kSequenceBase = std::uint64_t{1} << 32;
 
@@ -107,6 +108,9 @@ class FeedRepair {
   MemberSet in_installed_view(const MemberSet& former) const;
   /// One that has not been known; null where there is no room.
   Feed* begin(Time now, MemberIndex origin, std::uint32_t number, std::uint64_t first, Duration quiet);
+  /// Likewise, one that has members here, whatever has come of it; null where its origin is in no view, too.
+  Feed* begin(Time now, const FeedKey& key, std::uint64_t first);
+  Feed* begin_again(Time now, const FeedKey& key, std::uint32_t end);
   void address(Feed& feed, const Named& named, const MemberSet& to);
   /// In the installed view.
   void address(Feed& feed, const MemberSet& to);
@@ -124,8 +128,10 @@ class FeedRepair {
   /// Asks for what is missing, if it is time.
   void look_after(Time now, Feed& feed);
   void ask(Feed& feed, const Gaps::Ask& ask);
+  void count_lost(const Gaps::Lost& lost);
   void report_lost(Feed& feed, const Gaps::Lost& lost);
   void beat(Time now, Feed& feed);
+  void fit(Time now, Feed& feed);
   /// Its upstream is alive.
   void hear(Time now, Feed& feed, const FeedRoutes& routes, LinkId from);
   void time_of(Time now, Feed& feed);

@@ -40,6 +40,13 @@ void FeedSource::add(Time now, ByteView message) {
   active_at_ = now;
 }
 
+bool FeedSource::drop() {
+  is_closing_ = true;
+  const bool has_waited = !queue_.empty();
+  queue_.clear();
+  return has_waited;
+}
+
 void FeedSource::set_destinations(Time now, FeedDestinations destinations, std::size_t packet_bytes,
                                   std::size_t rate_min) {
   destinations_ = std::move(destinations);
@@ -69,6 +76,9 @@ void FeedSource::advance(Time now) {
   if (terms_.bytes_per_second_max != 0) {
     limit_.set_rate(now, static_cast<double>(terms_.bytes_per_second_max), Time{});
   }
+  if (!is_abandoned_ || !is_begun_) return;
+  if (dropped_at_ == kNever) dropped_at_ = now + std::max(terms_.repair_for, kLeaveTimeMin);
+  if (dropped_at_ <= now) drop();
 }
 
 bool FeedSource::may_send(Time now) {
@@ -165,11 +175,13 @@ Time FeedSource::next_at(Time now) {
     next = now;
     if (rate_) next = std::max(next, pacer_.next_at());
     if (terms_.bytes_per_second_max != 0) next = std::max(next, limit_.next_at());
+    next = std::min(next, dropped_at_);
   }
   // The rate goes on to change for a while, and with it the room and what is told.
   if (rate_ && !is_closing_ && now < active_at_ + kActive)
     next = std::min(next, std::max(now, told_at_) + kFlowInterval);
-  return next;
+  // Of one that is busy later than all else.
+  return rate_ ? std::min(next, rate_->forgotten_at()) : next;
 }
 
 }  // namespace spindled

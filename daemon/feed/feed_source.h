@@ -56,6 +56,11 @@ class FeedSource {
   /// Nothing more is added.
   void close() { is_closing_ = true; }
   bool is_closing() const { return is_closing_; }
+  /// The same, and nobody is there any more who has sent it: what waits may leave for as long as repairs are of use,
+  /// and for kLeaveTimeMin at least, from when the feed is known to all. The rest is dropped.
+  void abandon() { is_closing_ = is_abandoned_ = true; }
+  /// The same, and what waits may not leave any more. Whether anything did.
+  bool drop();
 
   // Its place in the order, and the view.
 
@@ -68,7 +73,7 @@ class FeedSource {
 
   // What leaves.
 
-  /// The rate is what it is at that time from here on.
+  /// The rate is what it is at that time from here on, and what waits.
   void advance(Time now);
   bool may_send(Time now);
   /// Where it may.
@@ -100,7 +105,9 @@ class FeedSource {
   Time next_at(Time now);
   /// That it takes of the pool, and beside it.
   std::size_t slab_bytes() const { return queue_.slab_bytes(); }
-  std::size_t heap_bytes() const { return sizeof(FeedSource) + queue_.heap_bytes(); }
+  std::size_t heap_bytes() const {
+    return sizeof(FeedSource) + queue_.heap_bytes() + (rate_ ? rate_->heap_bytes() : 0);
+  }
   std::size_t waiting_bytes() const { return queue_.bytes(); }
   const std::optional<FeedRate>& rate() const { return rate_; }
 
@@ -112,6 +119,7 @@ class FeedSource {
   /// Nobody is nearer: rates would depend on how fast daemons happen to answer.
   static constexpr Duration kRoundTripMin = 1ms;
   static constexpr Duration kFlowInterval = 200ms;
+  static constexpr Duration kLeaveTimeMin = 1s;
   /// So long after the last packet the client is told of its flow.
   static constexpr Duration kActive = 1s;
 
@@ -132,6 +140,8 @@ class FeedSource {
   FragmentQueue queue_;
   std::int64_t credit_ = 0;  // bytes of payload that the client may send
   bool is_closing_ = false;
+  bool is_abandoned_ = false;
+  Time dropped_at_ = kNever;  // what is left of one that is abandoned
   bool is_begun_ = false;
   FeedDestinations destinations_;
   std::optional<FeedRate> rate_;  // where somebody elsewhere listens

@@ -93,10 +93,22 @@ void FeedSources::close(SessionId session, FeedHandle feed) {
   touch(feed);
 }
 
+bool FeedSources::deny(SessionId session, FeedHandle feed) {
+  FeedSource* source = find(feed);
+  if (source == nullptr || source->owner().session != session) return false;
+  const bool was_open = !source->is_closing();
+  const bool had_something = source->drop();
+  touch(feed);
+  return was_open || had_something;
+}
+
 void FeedSources::close_session(SessionId session) {
   const auto feeds = by_session_.find(session);
   if (feeds == by_session_.end()) return;
-  for (const FeedHandle each : feeds->second) close(session, each);
+  for (const FeedHandle each : feeds->second) {
+    find(each)->abandon();
+    touch(each);
+  }
 }
 
 // --- The order, and views ---

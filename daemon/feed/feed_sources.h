@@ -48,7 +48,10 @@ class FeedSources {
                           const FeedRoutes& routes);
   std::optional<Errc> send(Time now, SessionId session, FeedHandle feed, ByteView message);
   void close(SessionId session, FeedHandle feed);
+  bool deny(SessionId session, FeedHandle feed);
   void close_session(SessionId session);
+  template <typename Visit>
+  void for_each_of(SessionId session, Visit&& visit) const;
 
   // Their places in the order, and views.
 
@@ -134,5 +137,12 @@ class FeedSources {
   std::uint64_t reductions_ = 0;
   std::uint64_t packets_ = 0;
 };
+
+template <typename Visit>
+void FeedSources::for_each_of(SessionId session, Visit&& visit) const {
+  const auto feeds = by_session_.find(session);
+  if (feeds == by_session_.end()) return;
+  for (const FeedHandle each : feeds->second) visit(each, find(each)->terms().group);
+}
 
 }  // namespace spindled

@@ -36,6 +36,8 @@ class FeedTable {
   Feed* take_due(Time now);
 
   std::size_t size() const { return feeds_.size(); }
+  /// Of all feeds.
+  std::size_t open_gaps() const { return open_gaps_; }
   template <typename Visit>
   void for_each(Visit&& visit) {
     for (auto& [key, feed] : feeds_) visit(*feed);

@@ -72,6 +72,8 @@ std::optional<Errc> Feeds::send(Time now, SessionId source, FeedHandle feed, Byt
 
 void Feeds::close(Time, SessionId source, FeedHandle feed) { sources_.close(source, feed); }
 
+bool Feeds::deny(Time, SessionId source, FeedHandle feed) { return sources_.deny(source, feed); }
+
 std::optional<Errc> Feeds::listen(Time, SessionId session, std::string_view group) {
   return listeners_.listen(session, group);
 }
@@ -246,7 +248,8 @@ void Feeds::flush(Time now) {
 }
 
 std::size_t Feeds::heap_bytes() const {
-  return repair_.cached_bytes() + transport_.memory_bytes() + listeners_.memory_bytes() + sources_.heap_bytes();
+  return directory_.memory_bytes() + repair_.memory_bytes() + transport_.memory_bytes() + listeners_.memory_bytes() +
+         sources_.heap_bytes();
 }
 
 void Feeds::count() {

@@ -60,11 +60,20 @@ class Feeds final : private MembershipObserver {
   std::optional<Errc> send(Time now, SessionId source, FeedHandle feed, ByteView message);
   /// Nothing more is sent; what waits is. Nothing where it is none of the client's.
   void close(Time now, SessionId source, FeedHandle feed);
+  /// The client may not send to the feed any more, which it may have closed: what waits is dropped. Whether that, or
+  /// that the feed ends, is something to tell it.
+  bool deny(Time now, SessionId source, FeedHandle feed);
+  /// The feeds of a client, also those that it has closed and of which something waits or may be asked for: calls
+  /// `visit(feed, group)`, which changes nothing here.
+  template <typename Visit>
+  void for_each_of(SessionId source, Visit&& visit) const {
+    sources_.for_each_of(source, visit);
+  }
   /// The client hears of the feeds of a group, from now on or from when it is a member, and as long as it is one: of
   /// those that are open at once. Who leaves is told nothing more of them, and not their ends. Nothing on success.
   std::optional<Errc> listen(Time now, SessionId session, std::string_view group);
   void stop_listening(Time now, SessionId session, std::string_view group);
-  /// The session is gone: its feeds are closed.
+  /// The session is gone: its feeds are closed, and what waits of them goes out, or is dropped (FeedSource::abandon).
   void close_session(Time now, SessionId session);
 
   /// The configuration has changed.

@@ -37,6 +37,13 @@ class FragmentQueue {
     }
   }
 
+  /// Nothing is in it any more, not even the rest of a message that was begun.
+  void clear() {
+    slabs_.clear();
+    left_.clear();
+    first_ = filled_ = slab_bytes_ = bytes_ = 0;
+    is_begun_ = false;
+  }
   bool empty() const { return left_.empty(); }
   /// Of payload.
   std::size_t bytes() const { return bytes_; }

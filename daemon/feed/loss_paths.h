@@ -48,6 +48,8 @@ class LossPaths {
   FeedReporter leader() const { return links_[leader_].reporter; }
   /// Losses for each packet on it.
   double loss(std::uint64_t highest) const { return has_leader() ? path_loss(leader_, highest) : 0; }
+  /// Of memory, beside this itself.
+  std::size_t heap_bytes() const { return links_.capacity() * sizeof(Link); }
 
  private:
   static constexpr std::size_t kEvents = 33;

@@ -1,6 +1,7 @@
 #include "daemon/feed/packet_cache.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace spindled {
@@ -96,18 +97,35 @@ void PacketCache::put(Index& index, std::uint64_t sequence, const Packet& packet
 
 void PacketCache::enter(Index& index, std::uint64_t sequence, std::uint64_t place) {
   std::vector<std::uint64_t>& places = index.places_;
-  if (places.empty()) places.resize(kPlacesMin);
+  if (places.empty()) resize(index, kPlacesMin);
   // Grows as long as a packet that is still there would go out of the index.
   while (places.size() < kPlacesMax) {
     const std::uint64_t there = places[sequence % places.size()];
     if (there == 0 || there < tail_ || read(there).sequence == sequence) break;
-    std::vector<std::uint64_t> larger(2 * places.size());
-    for (const std::uint64_t each : places) {
-      if (each != 0 && each >= tail_) larger[read(each).sequence % larger.size()] = each;
-    }
-    places = std::move(larger);
+    resize(index, 2 * places.size());
   }
   places[sequence % places.size()] = place;
+}
+
+/// What is not there any more goes; where two packets have one place the newer one has it.
+void PacketCache::resize(Index& index, std::size_t places) {
+  std::vector<std::uint64_t> other(places);
+  for (const std::uint64_t each : index.places_) {
+    if (each == 0 || each < tail_) continue;
+    std::uint64_t& place = other[read(each).sequence % places];
+    place = std::max(place, each);
+  }
+  index_bytes_ -= index.all_bytes_ == nullptr ? 0 : index.bytes();
+  index.places_ = std::move(other);
+  index.all_bytes_ = &index_bytes_;
+  index_bytes_ += index.bytes();
+}
+
+void PacketCache::fit(Index& index) {
+  const auto is_there = [&](std::uint64_t place) { return place != 0 && place >= tail_; };
+  const auto there = static_cast<std::size_t>(std::count_if(index.places_.begin(), index.places_.end(), is_there));
+  const std::size_t wanted = std::max(std::bit_ceil(2 * there), kPlacesMin);
+  if (2 * wanted <= index.places_.size()) resize(index, wanted);
 }
 
 std::optional<PacketCache::Packet> PacketCache::find(const Index& index, std::uint64_t sequence) const {

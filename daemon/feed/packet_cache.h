@@ -16,15 +16,23 @@ namespace spindled {
 /// feed has an index, which needs no care when packets go.
 class PacketCache {
  public:
-  /// Of the packets of one feed. Belongs to one cache.
+  /// Of the packets of one feed. Belongs to one cache, which outlives it.
   class Index {
    public:
     Index() = default;
+    ~Index() {
+      if (all_bytes_ != nullptr) *all_bytes_ -= bytes();
+    }
+    Index(const Index&) = delete;
+    Index& operator=(const Index&) = delete;
 
    private:
     friend class PacketCache;
+    std::size_t bytes() const { return places_.capacity() * sizeof(std::uint64_t); }
+
     std::uint64_t feed_ = 0;             // in the cache; 0: it has none yet
     std::vector<std::uint64_t> places_;  // by the lowest bits of the sequence; 0: none
+    std::size_t* all_bytes_ = nullptr;   // of the cache, where this counts
   };
 
   /// What a feed's index has room for at most, which is what its gaps may span.
@@ -44,6 +52,9 @@ class PacketCache {
   void put(Index& index, std::uint64_t sequence, const Packet& packet);
   /// What it has is valid until the next packet is put in.
   std::optional<Packet> find(const Index& index, std::uint64_t sequence) const;
+  /// Makes the index as small as what is still there of its feed allows, if that is less than a quarter of it. Goes
+  /// through all of it.
+  void fit(Index& index);
   /// Nothing is kept any more.
   void clear();
   /// So much may be kept from now on. Where that is something else nothing is kept of what was.
@@ -52,6 +63,8 @@ class PacketCache {
   std::optional<Time> oldest_at() const;
   /// That it takes at present.
   std::size_t bytes() const { return chunks_in_use_ * chunk_bytes_; }
+  /// That all indexes take.
+  std::size_t index_bytes() const { return index_bytes_; }
 
  private:
   /// In front of the set and the payload of each packet, which follow each other.
@@ -82,6 +95,7 @@ class PacketCache {
   std::size_t taken_at(std::uint64_t place) const;
   void make_room(std::size_t bytes);
   void enter(Index& index, std::uint64_t sequence, std::uint64_t place);
+  void resize(Index& index, std::size_t places);
 
   // Places count bytes from the beginning of time; the ring has those from `tail_` to `head_`.
   std::size_t chunk_bytes_ = 0;
@@ -91,6 +105,7 @@ class PacketCache {
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
   std::uint64_t feeds_ = 0;
+  std::size_t index_bytes_ = 0;
 };
 
 }  // namespace spindled

@@ -141,6 +141,7 @@ Duration FeedRate::increase_interval() const {
 }
 
 void FeedRate::advance(Time now) {
+  sent_.forget_old(now);
   if (is_held() && held_until_ <= now) account(held_until_);
   now_ = std::max(now_, now);
   if (now < next_increase_) return;

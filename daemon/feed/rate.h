@@ -126,6 +126,10 @@ class FeedRate {
   void set_round_trip(Duration round_trip);
   /// When the rate changes next, if nothing happens.
   Time next_at() const { return is_held() ? std::min(next_increase_, held_until_) : next_increase_; }
+  /// From when on `advance` lets go of what is remembered of packets, if none is sent.
+  Time forgotten_at() const { return sent_.forgotten_at(); }
+  /// Of memory, beside this itself.
+  std::size_t heap_bytes() const { return sent_.bytes() + paths_.heap_bytes(); }
 
   /// Bytes a second.
   double rate() const { return rate_; }

@@ -16,14 +16,19 @@ class SentPackets {
   static constexpr Duration kTime = 10s;
 
   void sent(Time now, std::uint64_t sequence) {
+    forget_old(now);
+    if (packets_.size() == kPackets) forget_first();
     if (packets_.empty()) first_ = sequence;
     SPINDLE_CHECK(sequence == first_ + packets_.size());
     packets_.push_back({now, false});
-    while (packets_.size() > kPackets || packets_.front().sent_at + kTime < now) {
-      packets_.pop_front();
-      ++first_;
-    }
   }
+  /// Those that were sent too long ago.
+  void forget_old(Time now) {
+    while (!packets_.empty() && packets_.front().sent_at + kTime < now) forget_first();
+    packets_.shrink();
+  }
+  /// From when on `forget_old` leaves nothing.
+  Time forgotten_at() const { return packets_.empty() ? kNever : packets_.back().sent_at + kTime + 1ns; }
   /// Nothing: it was never sent, or too long ago.
   std::optional<Time> sent_at(std::uint64_t sequence) const {
     if (!is_kept(sequence)) return std::nullopt;
@@ -34,6 +39,8 @@ class SentPackets {
     if (!is_kept(sequence)) return false;
     return !std::exchange(packets_[sequence - first_].is_lost, true);
   }
+  /// Of memory.
+  std::size_t bytes() const { return packets_.capacity() * sizeof(Packet); }
 
  private:
   struct Packet {
@@ -42,8 +49,12 @@ class SentPackets {
   };
 
   bool is_kept(std::uint64_t sequence) const { return sequence >= first_ && sequence - first_ < packets_.size(); }
+  void forget_first() {
+    packets_.pop_front();
+    ++first_;
+  }
 
-  Ring<Packet> packets_;
+  Ring<Packet, 64> packets_;
   std::uint64_t first_ = 0;
 };
 

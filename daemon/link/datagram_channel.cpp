@@ -98,8 +98,9 @@ std::optional<DatagramAddress> DatagramChannel::take_question(Time now) {
     round_trip_ = {};
     next_question_ = now + kProbeRetry;
   }
-  const bool is_asking = state_ == State::trying || (state_ == State::open && now < active_until_);
-  if (is_asking && now >= next_question_) {
+  // Questions of a way that is open end with the time in which it is used; `use` begins them anew.
+  if (state_ == State::open && now >= active_until_) next_question_ = kNever;
+  if (state_ != State::closed && now >= next_question_) {
     next_question_ = now + interval_to_next();
     return terms_.address;
   }
@@ -117,9 +118,9 @@ Duration DatagramChannel::interval_to_next() {
 }
 
 Time DatagramChannel::next_deadline() const {
-  const bool is_asking = state_ != State::open || next_question_ < active_until_;
+  const bool is_over = state_ == State::open && next_question_ >= active_until_;
   const bool has_candidate = candidate_bytes_ >= question_bytes();
-  return std::min(is_asking ? next_question_ : kNever, has_candidate ? next_candidate_question_ : kNever);
+  return std::min(is_over ? kNever : next_question_, has_candidate ? next_candidate_question_ : kNever);
 }
 
 std::size_t DatagramChannel::question_bytes() const {

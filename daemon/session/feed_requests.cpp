@@ -43,9 +43,8 @@ Verdict FeedRequests::try_admit(Time now, ClientFrame type, ByteView body) {
       const std::optional<protocol::FeedClose> close = protocol::read_feed_close(body);
       return close ? try_admit_close(now, close->feed) : Verdict();
     }
-    default:
-      if (access_.has_rules() && !context_.turn.may_check()) return {0, AdmissionWait::room, now};
-      return {};
+    default:  // it is asked in a few bytes, and what comes of it are as many as the group has feeds
+      return context_.turn.may_check() ? Verdict() : Verdict{0, AdmissionWait::room, now};
   }
 }
 
@@ -133,12 +132,15 @@ std::optional<Error> FeedRequests::listen(Time now, ClientFrame type, ByteView b
   const std::optional<protocol::GroupRequest> request = protocol::read_listen(body);
   if (!request) return malformed("listen");
   std::optional<Errc> refusal;
-  if (type == ClientFrame::listen) {
-    refusal = begin_to_listen(now, request->group);
-  } else if (const auto known = listens_.find(request->group); known != listens_.end()) {
-    feeds_.stop_listening(now, ingress_.session(), request->group);
-    listens_.erase(known);
-  }
+  context_.turn.check([&] {
+    context_.turn.count(1);
+    if (type == ClientFrame::listen) {
+      refusal = begin_to_listen(now, request->group);
+    } else if (const auto known = listens_.find(request->group); known != listens_.end()) {
+      feeds_.stop_listening(now, ingress_.session(), request->group);
+      listens_.erase(known);
+    }
+  });
   answer(request->request, refusal);
   return std::nullopt;
 }
@@ -159,7 +161,6 @@ void FeedRequests::close(Time now) {
   first_.clear();
   ended_.clear();
   has_news_ = false;
-  if (own_.empty() && listens_.empty()) return;
   own_.clear();
   listens_.clear();
   feeds_.close_session(now, ingress_.session());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "daemon/access/access_rules.h"
 #include "daemon/access/quotas.h"
@@ -44,8 +45,8 @@ class FeedRequests final {
   /// Tells it, with the last of each.
   void tell();
 
-  /// After the rules have changed: closes those of its feeds that it may not send to any more. How many; the client is
-  /// told with `end`.
+  /// After the rules have changed: closes those of its feeds that it may not send to any more, and drops what has not
+  /// left, also of those that it has closed itself. How many; the client is told with `end`.
   template <typename End>
   std::size_t review(Time now, End&& end);
   std::size_t open_feeds() const { return own_.size(); }
@@ -91,21 +92,18 @@ class FeedRequests final {
 
 template <typename End>
 std::size_t FeedRequests::review(Time now, End&& end) {
-  std::size_t closed = 0;
-  for (auto at = own_.begin(); at != own_.end();) {
-    if (access_.may(Right::send, at->second.group)) {
-      ++at;
-      continue;
-    }
-    const FeedHandle feed = at->first;
-    deny("go on with a feed to", at->second.group);
-    at = own_.erase(at);
-    remember_ended(feed);
-    feeds_.close(now, ingress_.session(), feed);
+  std::vector<FeedHandle> denied;
+  feeds_.for_each_of(ingress_.session(), [&](FeedHandle feed, const std::string& group) {
+    if (access_.may(Right::send, group)) return;
+    denied.push_back(feed);
+    if (own_.contains(feed)) deny("go on with a feed to", group);
+  });
+  std::erase_if(denied, [&](FeedHandle feed) { return !feeds_.deny(now, ingress_.session(), feed); });
+  for (const FeedHandle feed : denied) {
+    if (own_.erase(feed) != 0) remember_ended(feed);
     end(feed);
-    ++closed;
   }
-  return closed;
+  return denied.size();
 }
 
 }  // namespace spindled

@@ -27,12 +27,24 @@ void FeedEvents::push(std::vector<Event>& events) {
   while (bytes_ > limit_bytes_) drop_oldest();
 }
 
-void FeedEvents::drop_oldest() {
+bool FeedEvents::is_next_of(const Event& event) const {
+  const auto* before = event.get_if<FeedPacket>();
+  const auto* next = waiting_.empty() ? nullptr : waiting_.front().get_if<FeedPacket>();
+  return before != nullptr && next != nullptr && next->feed == before->feed && next->sequence == before->sequence;
+}
+
+Event FeedEvents::pop_front() {
   Event event = std::move(waiting_.front());
   waiting_.pop_front();
   bytes_ -= bytes_of(event);
+  return event;
+}
+
+void FeedEvents::drop_oldest() {
+  Event event = pop_front();
   if (const auto* packet = event.get_if<FeedPacket>()) {
     fronts_[packet->feed].gaps.add(packet->sequence, packet->sequence + packet->packets - 1, FeedGapCause::slow);
+    while (is_next_of(event)) pop_front();
   } else if (const auto* gap = event.get_if<FeedGap>()) {
     fronts_[gap->feed].gaps.add(gap->first, gap->first + gap->count - 1, static_cast<FeedGapCause>(gap->cause));
   } else if (auto* opened = event.get_if<FeedOpened>()) {
@@ -63,11 +75,11 @@ void FeedEvents::take(std::vector<Event>& into, std::size_t bytes) {
   for (const auto& [feed, flow] : std::exchange(flows_, {})) into.emplace_back(flow);
   for (const FeedId feed : std::exchange(writable_, {})) into.emplace_back(FeedWritable{feed});
   take_fronts(into);
-  for (std::size_t taken = 0; !waiting_.empty() && taken < bytes; waiting_.pop_front()) {
-    const std::size_t size = bytes_of(waiting_.front());
-    bytes_ -= size;
-    taken += size;
-    into.push_back(std::move(waiting_.front()));
+  bool is_in_packet = false;
+  for (std::size_t taken = 0; !waiting_.empty() && (taken < bytes || is_in_packet);) {
+    taken += bytes_of(waiting_.front());
+    into.push_back(pop_front());
+    is_in_packet = is_next_of(into.back());
   }
 }
 

@@ -14,8 +14,8 @@
 namespace spindle {
 
 /// Holds no more than a limit: the oldest packets go, and a gap takes their place. What goes stands in front of all
-/// that waits, feed by feed: only within a feed is there an order to keep. Of FeedFlow and FeedWritable the last of
-/// each feed is there.
+/// that waits, feed by feed: only within a feed is there an order to keep. The messages of one packet stay together: a
+/// program gets all of them or the gap. Of FeedFlow and FeedWritable the last of each feed is there.
 class FeedEvents {
  public:
   explicit FeedEvents(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
@@ -36,6 +36,9 @@ class FeedEvents {
   };
 
   static std::size_t bytes_of(const Event& event);
+  /// Whether what waits first was in the same packet.
+  bool is_next_of(const Event& event) const;
+  Event pop_front();
   void drop_oldest();
   void take_fronts(std::vector<Event>& into);
 

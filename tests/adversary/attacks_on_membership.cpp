@@ -2,6 +2,7 @@
 #include "tests/adversary/attack.h"
 
 #include "daemon/admin/admin.pb.h"
+#include "libclient/protocol/feed_frames.h"
 
 namespace spindle::test {
 
@@ -62,6 +63,33 @@ HostileClient& join_many(Scene& scene, const std::string& prefix, std::size_t gr
   return client;
 }
 
+Attack listening_storm() {
+  Attack attack;
+  attack.name = "listening_storm";
+  attack.what = "10 clients of gamma begin and stop to listen to a group with 64 feeds, without end";
+  attack.rate_share_min = 0.2;  // a tenth of each turn goes there, and a question takes several turns
+  attack.run = [](Scene& scene, const Scale&, const std::stop_token& stop) {
+    Bytes opens = join_frame(kStormed);
+    for (std::uint32_t i = 0; i < 64; ++i) protocol::write_feed_open(opens, {i, kStormed, 200'000, 0});
+    scene.keep(HostileClient(scene.gamma())).write(opens, stop);
+    Bytes burst;
+    for (std::uint32_t i = 0; i < 500; ++i) {
+      protocol::write_listen(burst, protocol::ClientFrame::listen, {i, kStormed});
+      protocol::write_listen(burst, protocol::ClientFrame::stop_listening, {i, kStormed});
+    }
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 10; ++i) {
+      threads.emplace_back([&] {
+        HostileClient client(scene.gamma());
+        client.write(join_frame(kStormed), stop);
+        while (client.write(burst, stop)) {
+        }
+      });
+    }
+  };
+  return attack;
+}
+
 Attack leave_at_once() {
   Attack attack;
   attack.name = "leave_at_once";
@@ -108,8 +136,13 @@ Attack million_groups() {
 }  // namespace
 
 std::vector<Attack> attacks_on_membership() {
-  return {storms("storm", 300, 1), storms("storm_small", 20, 1), storms("storm_of_ten", 100, 10),
-          leave_at_once(),         leave_one_by_one(),           million_groups()};
+  return {storms("storm", 300, 1),
+          storms("storm_small", 20, 1),
+          storms("storm_of_ten", 100, 10),
+          listening_storm(),
+          leave_at_once(),
+          leave_one_by_one(),
+          million_groups()};
 }
 
 }  // namespace spindle::test

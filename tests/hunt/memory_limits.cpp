@@ -36,16 +36,25 @@ constexpr std::size_t kAttempts = 4;
 
 /// Packets that are kept, those that come too early, repairs that wait for the silence of their source, and what waits
 /// in sources: what they begin with, and one message more, in slabs of which the first and the last are in use in part;
-/// and four bytes for each message, which has as many.
-std::size_t feed_bytes(const NodeConfig& config, const PlanBounds::OfDaemon& from) {
+/// and four bytes for each message, which has as many. Besides, what is known of all feeds: which there are, who was
+/// told of them, their packets by sequence, what of these is missing, and when those of own feeds were sent.
+std::size_t feed_bytes(const NodeConfig& config, const PlanBounds& bounds, const PlanBounds::OfDaemon& from) {
   constexpr std::size_t kHeldBytes = 256 * 1'500;
   constexpr std::size_t kOfAPacket = 2'000;
   constexpr std::size_t kOfAListen = 300;
   const std::size_t cache = std::min(config.feed.cache_bytes, config.memory_bytes_max / 8) + kOfAPacket;
   constexpr std::size_t kSourceBytes = FeedSource::kLocalQueueBytes + Feeds::kMessageBytesMax;
   const std::size_t source = 2 * (kSourceBytes + SlabPool::kMediumBytes) + sizeof(FeedSource) + kOfAPacket;
+  constexpr std::size_t kOfAFeed = sizeof(Feed) + 1'500;
+  constexpr std::size_t kOfAListener = 16;
+  constexpr std::size_t kOfAPacketOfAny = 2 * sizeof(std::uint64_t) + 96;
+  constexpr std::size_t kOfAPacketSent = 2 * 16;
+  constexpr std::size_t kLossPaths = 25'000;
+  const std::size_t known = bounds.sum(&PlanBounds::OfDaemon::feeds) * (kOfAFeed + from.sessions * kOfAListener) +
+                            bounds.sum(&PlanBounds::OfDaemon::feed_packets) * kOfAPacketOfAny +
+                            from.feeds * kLossPaths + from.feed_packets * kOfAPacketSent;
   return cache + EarlyFrames::kBytesMax + FeedListeners::kEarlyBytesMax + kHeldBytes + from.feeds * source +
-         from.listens * kOfAListen;
+         from.listens * kOfAListen + known;
 }
 
 }  // namespace
@@ -72,7 +81,7 @@ MemoryLimits::MemoryLimits(const Plan& plan) : daemons_(plan.daemons) {
     daemons_[i].own = std::min(window, stream);
     daemons_[i].sessions = from.sessions;
     daemons_[i].definitions = from.definitions;
-    daemons_[i].feeds = feed_bytes(config, from);
+    daemons_[i].feeds = feed_bytes(config, bounds, from);
     for (HostIndex other = 0; other < plan.daemons; ++other) {
       if (other == i) continue;
       daemons_[other].foreign = std::max(daemons_[other].foreign, kept);

@@ -28,6 +28,8 @@ constexpr std::size_t kDefinitionCopies = 3;
 constexpr std::size_t kTimesEachFeed = 12;
 /// A client that comes back opens its feeds anew; those of before are kept while repairs of them may be asked for.
 constexpr std::size_t kSessionsOfOne = 8;
+/// Of a message that does not fit into one packet of a feed.
+constexpr std::size_t kFeedPayloadLeast = 1'000;
 /// In place of "#m3" a message names "#m3#d001".
 constexpr std::size_t kDaemonNameBytes = 8;
 /// The largest answer of a client that answers.
@@ -118,6 +120,9 @@ class Counter {
       case StepKind::open_feed:
         daemon.feeds += returning_.contains(step.client) ? kSessionsOfOne : 1;
         daemon.changes += kTimesEachFeed * (step.groups.front().size() + kChangeBytes);
+        return;
+      case StepKind::feed:
+        daemon.feed_packets += step.messages * (1 + step.size / kFeedPayloadLeast);
         return;
       case StepKind::listen:
         daemon.listens += returning_.contains(step.client) ? 2 : 1;

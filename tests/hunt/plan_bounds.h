@@ -11,18 +11,20 @@ namespace spindled::hunt {
 
 struct PlanBounds {
   struct OfDaemon {
-    std::size_t messages = 0;     // bytes of all that its clients send, with what comes around it
-    std::size_t changes = 0;      // and of all their joins and leaves
-    std::size_t sessions = 0;     // clients that connect to it
-    std::size_t definitions = 0;  // of sets of destinations, as a daemon counts them
-    std::size_t feeds = 0;        // that its clients open
-    std::size_t listens = 0;      // groups of each client that listens
+    std::size_t messages = 0;      // bytes of all that its clients send, with what comes around it
+    std::size_t changes = 0;       // and of all their joins and leaves
+    std::size_t sessions = 0;      // clients that connect to it
+    std::size_t definitions = 0;   // of sets of destinations, as a daemon counts them
+    std::size_t feeds = 0;         // that its clients open
+    std::size_t feed_packets = 0;  // that they send to these
+    std::size_t listens = 0;       // groups of each client that listens
   };
 
   /// Of all daemons.
-  std::size_t sessions() const {
+  std::size_t sessions() const { return sum(&OfDaemon::sessions); }
+  std::size_t sum(std::size_t OfDaemon::*what) const {
     return std::accumulate(daemons.begin(), daemons.end(), std::size_t{0},
-                           [](std::size_t sum, const OfDaemon& each) { return sum + each.sessions; });
+                           [&](std::size_t sum, const OfDaemon& each) { return sum + each.*what; });
   }
 
   std::vector<OfDaemon> daemons;

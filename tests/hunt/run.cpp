@@ -49,9 +49,7 @@ constexpr std::uint32_t kWithHeaders = 3;
 
 WorkLimits work_limits_of(const Plan& plan) {
   const PlanBounds bounds = bounds_of(plan);
-  std::size_t feeds = 0;
-  for (const PlanBounds::OfDaemon& each : bounds.daemons) feeds += each.feeds;
-  return {bounds.sessions(), plan.turn_work, bounds.message, feeds};
+  return {bounds.sessions(), plan.turn_work, bounds.message, bounds.sum(&PlanBounds::OfDaemon::feeds)};
 }
 
 /// A plan that waits for what a daemon says needs all that it says.
@@ -130,6 +128,7 @@ class Run {
   void check_nothing_enters();
   void check_nothing_waits();
   void check_refusals();
+  void check_spins();
   void count();
 
   const Plan& plan_;
@@ -657,6 +656,17 @@ void Run::check_properties(bool at_rest) {
 /// A name is refused to who wants it only where another had it: not all who ever wanted it are refused. Whoever had it
 /// need not know, as the welcome is lost where the daemon ends. One that tries several daemons tells only the last
 /// refusal, and one that came back had the name before. Who has what name is checked with all properties.
+void Run::check_spins() {
+  for (const SimHost* host : sim_.hosts()) {
+    outcome_.tally.raise("turns for nothing, in a row", host->longest_spin());
+    if (host->longest_spin() <= SimHost::kSpinMax) continue;
+    outcome_.findings.push_back(
+        {"work: for nothing",
+         fmt::format("work: {} was awake for {} turns in a row, did nothing and wanted the next one", host->name(),
+                     host->longest_spin())});
+  }
+}
+
 void Run::check_refusals() {
   std::map<const SimClient*, bool> refused;  // and whether anybody had the name, where it was wanted
   for (const auto& [wish, clients] : by_wish_) {
@@ -724,6 +734,7 @@ Outcome Run::execute() {
   check_refusals();
   for (Finding& each : limits_.findings()) outcome_.findings.push_back(std::move(each));
   for (Finding& each : work_limits_.findings()) outcome_.findings.push_back(std::move(each));
+  check_spins();
   count();
   outcome_.digest = sim_.digest();
   if (outcome_.failed() && options_.explain) outcome_.explanation = explain(sim_, outcome_.findings);

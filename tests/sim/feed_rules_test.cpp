@@ -603,6 +603,44 @@ TEST(FeedRules, FeedsOfWhichNothingIsHeardAreForgotten) {
   EXPECT_EQ(net.at(0).feeds(), 1u);
 }
 
+TEST(FeedRules, WhatIsLostBehindAPauseIsToldHoweverMuchItIs) {
+  FeedNetOptions quiet = options(FeedCache::all);
+  quiet.keeps_transcript = false;
+  for (const std::uint64_t lost :
+       {std::uint64_t{1}, std::uint64_t{Gaps::kOpenMax}, std::uint64_t{3 * Gaps::kOpenMax}}) {
+    Net net(quiet);
+    net.run_for(quiet.repair_for + 1s + kFeedSilence);
+    ASSERT_EQ(net.at(4).feeds(), 0u);
+    net.lose(on_link(2, 4));
+    for (std::uint64_t i = 0; i < lost; ++i) net.send();
+    net.run_for(100ms);
+    net.lose(nullptr);
+    net.send();
+    net.run_for(20s);
+    std::uint64_t told = 0;
+    for (const FeedNet::Loss& each : net.losses) told += each.daemon == 4 ? each.count : 0;
+    EXPECT_EQ(net.delivered_at(4).size() + told, lost + 2) << lost;
+  }
+}
+
+TEST(FeedRules, WhatComesTooLateBehindAPauseIsNotGivenAgain) {
+  const FeedNetOptions net_options = options(FeedCache::all);
+  Net net(net_options);
+  const Duration pause = net_options.repair_for + 1s + kFeedSilence;
+  // A copy of packet 1 is on its way to 4 for all that time.
+  net.delay([&](const FeedCrossing& crossing) {
+    const bool is_late = crossing.type == DatagramFrame::packet && crossing.to == 4 && crossing.sequence == 1;
+    return is_late ? pause + 15s : 0ms;
+  });
+  net.send();
+  net.run_for(1ms);
+  net.send();
+  net.run_for(pause + 5s);
+  ASSERT_EQ(net.at(4).feeds(), 0u);
+  net.run_for(60s);
+  EXPECT_THAT(net.delivered_at(4), ElementsAre(0, 2));
+}
+
 TEST(FeedRules, AFeedThatIsClosedIsRepairedForAsLongAsThatIsOfUse) {
   Net net(options(FeedCache::all));
   net.lose_first(on_link(2, 4));

@@ -37,6 +37,8 @@ class Scenario : public testing::Test {
   void TearDown() override;
 
  private:
+  void check_spins();
+
   std::unique_ptr<Simulator> simulator_;
 };
 

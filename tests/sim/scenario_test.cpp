@@ -18,6 +18,7 @@ Simulator& Scenario::simulate(std::uint64_t seed) {
     if (std::string_view(text) == "debug") options.log_level = LogLevel::debug;
   }
   // NOLINTEND(concurrency-mt-unsafe)
+  if (simulator_ != nullptr) check_spins();
   simulator_ = std::make_unique<Simulator>(options);
   return *simulator_;
 }
@@ -82,8 +83,16 @@ void Scenario::check(bool at_rest) {
   EXPECT_TRUE(violations.empty()) << to_text(violations);
 }
 
+void Scenario::check_spins() {
+  for (const SimHost* host : sim().hosts()) {
+    EXPECT_LE(host->longest_spin(), SimHost::kSpinMax) << host->name() << " was awake, and did nothing";
+  }
+}
+
 void Scenario::TearDown() {
-  if (!HasFailure() || simulator_ == nullptr) return;
+  if (simulator_ == nullptr) return;
+  check_spins();
+  if (!HasFailure()) return;
   const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
   std::cerr << "To replay: SPINDLE_SIM_SEED=" << simulator_->seed()
             << " sim_tests --gtest_filter=" << test.test_suite_name() << "." << test.name() << "\n"

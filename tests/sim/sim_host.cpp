@@ -183,6 +183,8 @@ void SimHost::turn() {
   ++turns_;
   const Time now = node_time();
   in_turn_ = true;
+  has_acted_ = false;
+  const bool is_by_clock = inputs_.empty();
   do {
     datagrams_waiting_ = 0;
     handled_.swap(inputs_);
@@ -200,7 +202,13 @@ void SimHost::turn() {
   }
   node_->end_turn(now);
   in_turn_ = false;
+  note_spin(is_by_clock && !has_acted_ && node_->work().last_turn == 0 && deadline_ <= now);
   if (stopping_ && node_->is_stopped()) end_process();
+}
+
+void SimHost::note_spin(bool is_idle) {
+  spin_ = is_idle ? spin_ + 1 : 0;
+  longest_spin_ = std::max(longest_spin_, spin_);
 }
 
 /// Administrators are root. Clients may send tokens, and need none.
@@ -292,6 +300,7 @@ void SimHost::read(Time now, StreamRef end) {
 
 ConnectionId SimHost::dial(std::string_view address) {
   SPINDLE_CHECK(in_turn_);
+  has_acted_ = true;
   world_.trace.record(world_.events.now(), index_, TraceEvent::dial, address);
   const StreamRef end = world_.network.dial(index_, address, *this);
   connections_[end].end = end;
@@ -305,6 +314,7 @@ std::size_t SimHost::write(ConnectionId connection, std::span<const ByteView> bu
   SPINDLE_CHECK(found != connections_.end());  // the node writes to what it closed or lost
   SPINDLE_CHECK(found->second.connected);      // or to what is not open yet
   const std::size_t taken = lies_to_peers_ ? write_lies(found->second, buffers) : world_.network.write(end, buffers);
+  has_acted_ = has_acted_ || taken != 0;
   if (watch_) watch_->wrote(world_.events.now(), *node_, end, buffers, taken);
   world_.trace.record_write(world_.events.now(), index_, end.key(), buffers, taken);
   return taken;
@@ -323,6 +333,7 @@ std::size_t SimHost::write_lies(Connection& connection, std::span<const ByteView
 
 void SimHost::close(ConnectionId connection) {
   SPINDLE_CHECK(in_turn_);
+  has_acted_ = true;
   const StreamRef end = ref_of(connection);
   world_.trace.record(world_.events.now(), index_, TraceEvent::close, end.key());
   SPINDLE_CHECK(connections_.erase(end) == 1);
@@ -332,6 +343,7 @@ void SimHost::close(ConnectionId connection) {
 
 void SimHost::set_reading(ConnectionId connection, bool on) {
   SPINDLE_CHECK(in_turn_);
+  has_acted_ = true;
   const StreamRef end = ref_of(connection);
   world_.trace.record(world_.events.now(), index_, TraceEvent::set_reading, end.key() << 1 | (on ? 1 : 0));
   const auto found = connections_.find(end);
@@ -382,6 +394,7 @@ std::unique_ptr<DatagramCipher> SimHost::datagram_cipher(ConnectionId connection
 
 std::size_t SimHost::send_datagrams(std::span<const OutgoingDatagram> datagrams) {
   SPINDLE_CHECK(in_turn_);
+  has_acted_ = true;
   for (const OutgoingDatagram& each : datagrams) {
     world_.trace.record(world_.events.now(), index_, TraceEvent::datagram, spindle::as_text(each.bytes));
     world_.network.datagrams().send(index_, each.to, each.bytes);

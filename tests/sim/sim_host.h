@@ -70,6 +70,11 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   /// Another number for each life of its daemon, and for the time after each.
   std::uint64_t life() const { return life_; }
   std::uint64_t turns() const { return turns_; }
+  /// How many turns of any of its lives came one behind the other that the clock alone brought about, in which the
+  /// daemon did nothing, and after which it wanted the next one at once. Beyond kSpinMax a deadline stays in the past:
+  /// a real daemon would take all of a processor.
+  std::size_t longest_spin() const { return longest_spin_; }
+  static constexpr std::size_t kSpinMax = 100;
   /// What the daemon did, life by life.
   const std::vector<checkers::DaemonHistory>& histories() const { return recorder_.lives(); }
   /// What it did as a peer in meshes, life by life.
@@ -146,6 +151,7 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   Duration busy_time() const;
   void schedule_wake();
   void turn();
+  void note_spin(bool is_idle);
   Peer peer_of(const Input& input);
   void note_rules();
   void handle(Time now, const Input& input);
@@ -175,6 +181,9 @@ class SimHost final : private Driver, private StreamOwner, private StreamListene
   bool turn_scheduled_ = false;
   bool in_turn_ = false;
   std::uint64_t turns_ = 0;
+  bool has_acted_ = false;  // in this turn
+  std::size_t spin_ = 0;    // turns up to the last one, as in `longest_spin`
+  std::size_t longest_spin_ = 0;
   Time deadline_ = kNever;        // asked for, on the node's clock
   Time scheduled_wake_ = kNever;  // the earliest wake event that is scheduled
   std::vector<Input> inputs_;

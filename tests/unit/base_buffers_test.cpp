@@ -327,5 +327,20 @@ TEST(Ring, KeepsLittleOnceItIsEmpty) {
   EXPECT_EQ(Counted::count(), 64u);
 }
 
+TEST(Ring, ShrinksByHalvesWhereLittleIsInIt) {
+  Ring<int, 64> ring;
+  for (int i = 0; i < 1000; ++i) ring.push_back(i);
+  ring.shrink();
+  EXPECT_EQ(ring.capacity(), 1024u);
+  for (int first = 0; first < 990; ++first) {
+    ASSERT_EQ(ring.pop_front(), first);
+    ring.shrink();
+    ASSERT_GE(ring.capacity(), ring.size());
+    ASSERT_TRUE(ring.capacity() == 64 || ring.capacity() <= 4 * ring.size()) << ring.size();
+    ASSERT_EQ(ring.back(), 999);
+  }
+  EXPECT_EQ(ring.capacity(), 64u);
+}
+
 }  // namespace
 }  // namespace spindled

@@ -208,6 +208,17 @@ TEST(FeedChecker, FindsWhatIsMissingThoughNothingWasLost) {
   EXPECT_FINDS(end, "is given 1 messages of 10");
 }
 
+TEST(FeedChecker, LetsWhoGoesLeaveBehindWhatHasYetToLeave) {
+  FeedWriter w;
+  w.history().is_undisturbed = true;
+  w.at(1).gets(0, 100).at(2).gets_all();
+  FeedWriter late = w;
+  w.at(0).waits(5s).closes().at(1).ends(Why::closed).at(2).ends(Why::closed);
+  EXPECT_EQ(w.found(), "");
+  late.at(0).waits(20s).closes().at(1).ends(Why::closed).at(2).ends(Why::closed);
+  EXPECT_FINDS(late, "is given 1 messages of 10");
+}
+
 TEST(FeedChecker, LetsWhoLeavesMissWhatWasOvertakenByWhatItHeldBack) {
   FeedWriter w;
   w.history().is_undisturbed = true;

@@ -290,6 +290,46 @@ TEST(FeedEventsThatWait, LoseTheOldestPackets) {
   EXPECT_TRUE(text.starts_with("o1 slow1.0+9 p1.9")) << text;
 }
 
+/// Messages of one packet.
+std::vector<Event> bundle(FeedId feed, std::uint64_t sequence, std::uint64_t messages) {
+  std::vector<Event> events;
+  for (std::uint64_t i = 0; i < messages; ++i) events.push_back(packets(feed, sequence, 1).front());
+  return events;
+}
+
+TEST(FeedEventsThatWait, LoseAllMessagesOfAPacketOrNone) {
+  for (const std::size_t limit : {2'000u, 3'000u, 4'000u, 5'000u, 6'000u, 8'000u, 10'000u}) {
+    FeedEvents waiting(limit);
+    std::vector<Event> events = bundle(1, 0, 3);
+    for (const Event& event : bundle(1, 1, 3)) events.push_back(event);
+    for (const Event& event : bundle(2, 1, 1)) events.push_back(event);
+    for (const Event& event : bundle(1, 2, 1)) events.push_back(event);
+    waiting.push(events);
+    EXPECT_LE(waiting.bytes(), limit);
+    const std::string text = shown(waiting);
+    for (const std::string each : {"1.0", "1.1"}) {
+      const bool is_whole = text.find("p" + each + " p" + each + " p" + each) != std::string::npos;
+      EXPECT_EQ(text.find("p" + each) != std::string::npos, is_whole) << text;
+    }
+    EXPECT_EQ(text.find("slow1.0+1") != std::string::npos,
+              text.find("p1.0") == std::string::npos && text.find("p1.1") != std::string::npos)
+        << text;
+    EXPECT_TRUE(waiting.empty());
+    EXPECT_EQ(waiting.bytes(), 0u);
+  }
+}
+
+TEST(FeedEventsThatWait, AreTakenWithAllMessagesOfAPacket) {
+  FeedEvents waiting(8'000);
+  std::vector<Event> events = bundle(1, 0, 3);
+  for (const Event& event : bundle(1, 1, 2)) events.push_back(event);
+  waiting.push(events);
+  EXPECT_EQ(shown(waiting, 1), "p1.0 p1.0 p1.0");
+  events = bundle(1, 2, 6);
+  waiting.push(events);
+  EXPECT_EQ(shown(waiting), "slow1.1+1 p1.2 p1.2 p1.2 p1.2 p1.2 p1.2");
+}
+
 TEST(FeedEventsThatWait, OfAFeedThatCameAndWentNothingIsTold) {
   FeedEvents waiting(3u << 10);
   std::vector<Event> events{FeedOpened{1, "news", "#ann#x", {}}, FeedClosed{1, FeedClosed::Why::closed, {}},

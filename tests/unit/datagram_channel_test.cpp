@@ -137,6 +137,24 @@ TEST_P(DatagramChannelTest, IsSilentWhereNothingIsSent) {
   EXPECT_EQ(alpha.channel.next_deadline(), kNever);
 }
 
+TEST_P(DatagramChannelTest, IsSilentWhereItIsLookedAtALittleLate) {
+  exchange();
+  ASSERT_TRUE(alpha.channel.use(now));
+  const Time end = now + kProbeActiveTime;
+  exchange();
+  while (alpha.channel.next_deadline() + kProbeInterval < end) pass(alpha.channel.next_deadline() - now);
+  ASSERT_LT(alpha.channel.next_deadline(), end);
+  sent.clear();
+  now = end;
+  exchange();
+  EXPECT_TRUE(sent.empty()) << "no more is asked";
+  EXPECT_EQ(alpha.channel.next_deadline(), kNever);
+  ASSERT_TRUE(alpha.channel.use(now));
+  EXPECT_EQ(alpha.channel.next_deadline(), now) << "and asks again when it is used";
+  exchange();
+  EXPECT_GT(alpha.channel.next_deadline(), now);
+}
+
 TEST_P(DatagramChannelTest, CarriesFramesInOrderAndManyInOneDatagram) {
   exchange();
   sent.clear();

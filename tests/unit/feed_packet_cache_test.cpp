@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <deque>
 
 #include "daemon/base/random.h"
@@ -112,6 +113,35 @@ TEST(PacketCache, TakesMemoryAsPacketsCome) {
   put(kMiB / 2);
   EXPECT_EQ(cache.bytes(), kMiB);
   EXPECT_TRUE(cache.find(feed, sequence));
+}
+
+TEST(PacketCache, CountsItsIndexesAndMakesThemSmaller) {
+  PacketCache cache(8u << 20);
+  {
+    PacketCache::Index feed, other;
+    EXPECT_EQ(cache.index_bytes(), 0u);
+    for (std::uint64_t i = 0; i < 40'000; ++i) cache.put(feed, i, packet({1}));
+    cache.put(other, 7, packet({1}));
+    EXPECT_EQ(cache.index_bytes(), (65'536u + 64u) * 8);
+    cache.fit(feed);
+    EXPECT_EQ(cache.index_bytes(), (65'536u + 64u) * 8) << "all of it is there";
+    for (std::uint64_t i = 0; i < 7'700; ++i) cache.put(other, 8 + i, packet(Bytes(1'000)));
+    ASSERT_TRUE(cache.find(feed, 39'999));
+    std::uint64_t first = 39'999;
+    while (cache.find(feed, first - 1)) --first;
+    ASSERT_LT(first, 39'900u);
+    ASSERT_GT(first, 30'000u);
+    const std::size_t of_other = cache.index_bytes() - 65'536 * 8;
+    cache.fit(feed);
+    EXPECT_LE(cache.index_bytes() - of_other, 4 * 8 * std::bit_ceil(40'000 - first));
+    for (std::uint64_t i = first; i < 40'000; ++i) ASSERT_TRUE(cache.find(feed, i)) << i;
+    cache.put(feed, 40'000, packet({1}));
+    EXPECT_TRUE(cache.find(feed, 40'000));
+    cache.clear();
+    cache.fit(feed);
+    EXPECT_EQ(cache.index_bytes(), of_other + 64 * 8);
+  }
+  EXPECT_EQ(cache.index_bytes(), 0u);
 }
 
 /// Against a list: the newest packets of all feeds, whose bytes fit.

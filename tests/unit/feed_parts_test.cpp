@@ -365,6 +365,54 @@ TEST_F(FeedSourceTest, WaitsUntilItsFeedIsKnown) {
   EXPECT_TRUE(source.is_drained());
 }
 
+TEST_F(FeedSourceTest, HasAWhileForWhatWaitsWhenItsClientIsGone) {
+  FeedSource source(1, {7, "c"}, {"g", 3s, 1}, Random(1), tree, slabs);
+  source.add(now, Bytes(2 * kPayload));
+  source.abandon();
+  now += 10s;
+  source.advance(now);
+  EXPECT_EQ(source.waiting_bytes(), 2 * kPayload) << "nobody knows of the feed yet";
+  source.begin();
+  source.advance(now);
+  source.sent(now, 0, source.take(kPayload).payload.size(), kPacket);
+  EXPECT_EQ(source.next_at(now), now + 3s);
+  source.advance(now + 3s - 1ns);
+  EXPECT_FALSE(source.is_drained());
+  source.advance(now + 3s);
+  EXPECT_TRUE(source.is_drained());
+  EXPECT_EQ(source.waiting_bytes(), 0u);
+  EXPECT_EQ(source.slab_bytes(), 0u);
+  EXPECT_EQ(slabs.bytes_in_use(), 0u);
+}
+
+TEST_F(FeedSourceTest, KeepsLittleOnceItIsIdle) {
+  FeedSource source = make();
+  listen(source);
+  const auto send = [&](int count, Duration every) {
+    for (int i = 0; i < count; ++i, now += every) {
+      source.add(now, Bytes(10));
+      source.advance(now);
+      source.sent(now, source.packets(), source.take(kPayload).payload.size(), kPacket);
+    }
+  };
+  send(70'000, 100us);
+  EXPECT_GE(source.heap_bytes(), SentPackets::kPackets * 16);
+  EXPECT_LE(source.heap_bytes(), SentPackets::kPackets * 16 + 20'000);
+  send(20, 1s);
+  EXPECT_LE(source.heap_bytes(), sizeof(FeedSource) + 5'000) << "little is sent";
+  send(70'000, 100us);
+  ASSERT_GE(source.heap_bytes(), SentPackets::kPackets * 16);
+  const Time end = now + SentPackets::kTime;
+  while (source.next_at(now) != kNever) {
+    ASSERT_GT(source.next_at(now), now);
+    now = source.next_at(now);
+    source.advance(now);
+    source.take_flow(now);
+  }
+  EXPECT_LE(now, end) << "nothing is";
+  EXPECT_LE(source.heap_bytes(), sizeof(FeedSource) + 5'000);
+}
+
 TEST_F(FeedSourceTest, KeepsToTheRateOfItsTerms) {
   for (const bool is_heard : {false, true}) {
     FeedSource source = make(100'000);

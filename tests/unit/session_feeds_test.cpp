@@ -37,14 +37,15 @@ class FeedSessions : public SessionsTest {
     EXPECT_EQ(reply->request, request_);
     return static_cast<Errc>(reply->code);
   }
-  void ask_to_open(ConnectionId connection, std::string_view group = "news") {
+  void ask_to_open(ConnectionId connection, std::string_view group = "news", std::uint64_t bytes_per_second_max = 0) {
     std::vector<std::uint8_t> frames;
-    protocol::write_feed_open(frames, {++request_, group, 200'000, 0});
+    protocol::write_feed_open(frames, {++request_, group, 200'000, bytes_per_second_max});
     read(connection, frames);
     turns();
   }
-  protocol::FeedReady open_feed(ConnectionId connection, std::string_view group = "news") {
-    ask_to_open(connection, group);
+  protocol::FeedReady open_feed(ConnectionId connection, std::string_view group = "news",
+                                std::uint64_t bytes_per_second_max = 0) {
+    ask_to_open(connection, group, bytes_per_second_max);
     const std::vector<ByteView> ready = frames_of(connection, ClientFrame::feed_ready);
     if (ready.empty()) return {};
     const auto news = protocol::read_feed_news(ClientFrame::feed_ready, ready.back());
@@ -123,6 +124,41 @@ TEST_F(FeedSessions, WhoStopsListeningHearsNothingMore) {
   EXPECT_EQ(heard(bob), "");
 }
 
+TEST_F(FeedSessions, WhoBeginsAndStopsListeningWithoutEndSharesTheTurnsOfOthers) {
+  const ConnectionId ann = member("ann"), bob = member("bob"), eve = member("eve");
+  for (std::size_t i = 0; i < Feeds::kFeedsPerClient; ++i) ASSERT_NE(open_feed(ann).feed, 0u);
+  constexpr std::size_t kTimes = 500;
+  std::vector<std::uint8_t> frames;
+  for (std::size_t i = 0; i < kTimes; ++i) {
+    protocol::write_listen(frames, ClientFrame::listen, {++request_, "news"});
+    protocol::write_listen(frames, ClientFrame::stop_listening, {++request_, "news"});
+  }
+  const std::size_t before = count_of(bob, ClientFrame::reply);
+  read(bob, frames);
+  EXPECT_EQ(listen(eve), kDone) << "others have their turn";
+  EXPECT_LT(count_of(bob, ClientFrame::reply), before + 2 * kTimes);
+  for (int i = 0; count_of(bob, ClientFrame::reply) < before + 2 * kTimes && i < 1000; ++i) turn();
+  EXPECT_EQ(count_of(bob, ClientFrame::reply), before + 2 * kTimes);
+  EXPECT_LE(node_.work().largest_turn, config().turn_work_max / 5) << "and messages the rest of each";
+}
+
+TEST_F(FeedSessions, WhoWasToldOfWhatCountsAsMemory) {
+  const ConnectionId ann = member("ann"), bob = member("bob"), eve = member("eve");
+  for (std::size_t i = 0; i < Feeds::kFeedsPerClient; ++i) ASSERT_NE(open_feed(ann).feed, 0u);
+  const auto bytes = [&] { return node_.feeds().listeners().memory_bytes(); };
+  listen(bob);
+  const std::size_t before = bytes();
+  listen(eve);
+  EXPECT_GE(bytes(), before + Feeds::kFeedsPerClient * 16);
+  EXPECT_EQ(node_.feeds().listeners().size(), 2 * Feeds::kFeedsPerClient);
+  listen(eve, ClientFrame::stop_listening);
+  EXPECT_EQ(bytes(), before);
+  node_.handle_closed(now_, ann, "gone");
+  node_.end_turn(now_);
+  turns(20);
+  EXPECT_EQ(node_.feeds().listeners().size(), 0u);
+}
+
 TEST_F(FeedSessions, ASourceThatStopsListeningGoesOn) {
   const ConnectionId ann = member("ann"), bob = member("bob");
   listen(ann);
@@ -145,6 +181,27 @@ TEST_F(FeedSessions, TheEndOfASourceIsTheEndOfItsFeeds) {
   node_.end_turn(now_);
   turns(20);
   ASSERT_EQ(count_of(bob, ClientFrame::feed_end), 1u);
+}
+
+TEST_F(FeedSessions, WhatWaitsWhenASourceGoesIsDroppedSoon) {
+  const ConnectionId ann = member("ann"), bob = member("bob");
+  listen(bob);
+  const std::string text(10'000, 'x');
+  for (std::size_t i = 0; i < Feeds::kFeedsPerClient; ++i) {
+    const protocol::FeedReady ready = open_feed(ann, "news", 1'000);
+    ASSERT_NE(ready.feed, 0u);
+    send(ann, ready.feed, spindle::as_bytes(text));
+    if (i % 2 == 1) close_feed(ann, ready.feed);
+  }
+  node_.handle_closed(now_, ann, "gone");
+  node_.end_turn(now_);
+  turns(50);
+  EXPECT_EQ(count_of(bob, ClientFrame::feed_end), 0u) << "what waits has a second";
+  turns(150);
+  EXPECT_EQ(count_of(bob, ClientFrame::feed_end), Feeds::kFeedsPerClient);
+  EXPECT_EQ(node_.memory().feeds_waiting, 0u);
+  turns(200);
+  EXPECT_TRUE(node_.feeds().sources().all().empty());
 }
 
 TEST_F(FeedSessions, CloseWhoSendsBeyondTheRoom) {
@@ -220,6 +277,31 @@ TEST_F(FeedSessions, GoByTheRules) {
   const std::vector<ByteView> refused = frames_of(bob, ClientFrame::refused);
   ASSERT_FALSE(refused.empty());
   EXPECT_EQ(protocol::read_refused(refused[0])->what, protocol::Refused::What::membership);
+}
+
+TEST_F(FeedSessions, WhatWaitsIsDroppedWhereTheRulesForbidIt) {
+  AccessConfig rules;
+  rules.rules.push_back({.who = {"anyone"}, .groups = {"news"}, .allow = RightSet::all()});
+  reconfigure(rules);
+  const ConnectionId ann = member("ann"), bob = member("bob");
+  listen(bob);
+  const std::string text(10'000, 'x');
+  const protocol::FeedReady open = open_feed(ann, "news", 1'000), closed = open_feed(ann, "news", 1'000),
+                            empty = open_feed(ann);
+  send(ann, open.feed, spindle::as_bytes(text));
+  send(ann, closed.feed, spindle::as_bytes(text));
+  close_feed(ann, closed.feed);
+  close_feed(ann, empty.feed);
+  rules.rules.front().allow = {};
+  rules.rules.front().allow.insert(Right::join);
+  reconfigure(rules);
+  const std::size_t before = heard(bob).size();
+  EXPECT_LT(before, text.size());
+  turns(20);
+  EXPECT_EQ(heard(bob).size(), before);
+  EXPECT_EQ(count_of(ann, ClientFrame::feed_end), 2u) << "of both that had something waiting";
+  EXPECT_EQ(count_of(bob, ClientFrame::feed_end), 3u);
+  EXPECT_TRUE(frames_of(ann, ClientFrame::close).empty());
 }
 
 TEST_F(FeedSessions, AQuotaHoldsFeedsBack) {

@@ -102,6 +102,24 @@ TEST(TurnWork, ThoseWhoHaveWaitedAreHeardWhateverHasJustCome) {
   EXPECT_TRUE(least.may_take_input());
 }
 
+TEST(TurnWork, WhatIsDoneAsACheckIsOfThePartOfChecks) {
+  TurnWork turn(100);
+  turn.count(50);
+  EXPECT_TRUE(turn.may_check());
+  turn.check([&] {
+    turn.count(5);
+    turn.count_check(4);
+  });
+  EXPECT_EQ(turn.checked(), 9u);
+  EXPECT_TRUE(turn.may_check());
+  turn.check([&] { turn.count(1); });
+  EXPECT_FALSE(turn.may_check());
+  turn.end_turn();
+  EXPECT_TRUE(turn.may_check());
+  EXPECT_EQ(turn.largest_turn(), 60u);
+  EXPECT_EQ(turn.largest_step(), 50u);
+}
+
 /// Notes `name` for each of its steps, of one unit each.
 Steps::Task task(TurnWork& turn, std::vector<std::string>& done, std::string name, int steps) {
   return [&turn, &done, name, left = steps](Time) mutable {

@@ -18,8 +18,9 @@ import java.util.Set;
 
 /**
  * Events of feeds that nobody has asked for yet. Holds no more than a limit: the oldest packets go, and a gap takes their
- * place. What goes stands in front of all that waits, feed by feed: only within a feed is there an order to keep. Of
- * FeedFlow and FeedWritable the last of each feed is there.
+ * place. What goes stands in front of all that waits, feed by feed: only within a feed is there an order to keep. The
+ * messages of one packet stay together: a program gets all of them or the gap. Of FeedFlow and FeedWritable the last of
+ * each feed is there.
  */
 final class FeedQueue {
   private static final int EVENT_BYTES = 96;
@@ -67,6 +68,9 @@ final class FeedQueue {
     Front front = fronts.computeIfAbsent(event.feed(), each -> new Front());
     if (event instanceof FeedPacket packet) {
       front.gaps.add(packet.sequence(), packet.sequence() + packet.packets() - 1, FeedGap.Cause.SLOW.ordinal());
+      while (isNextOf(packet)) {
+        bytes -= bytesOf(waiting.removeFirst());
+      }
     } else if (event instanceof FeedGap gap) {
       front.gaps.add(gap.first(), gap.first() + gap.count() - 1, gap.cause().ordinal());
     } else if (event instanceof FeedOpened opened) {
@@ -79,6 +83,14 @@ final class FeedQueue {
         front.closed = closed;
       }
     }
+  }
+
+  /** Whether what waits first was in the same packet. */
+  private boolean isNextOf(FeedEvent event) {
+    return event instanceof FeedPacket before
+        && waiting.peekFirst() instanceof FeedPacket next
+        && next.feed() == before.feed()
+        && next.sequence() == before.sequence();
   }
 
   boolean isEmpty() {
@@ -104,11 +116,12 @@ final class FeedQueue {
           }
         });
     fronts.clear();
-    for (long taken = 0; !waiting.isEmpty() && taken < most; ) {
-      FeedEvent event = waiting.removeFirst();
-      bytes -= bytesOf(event);
-      taken += bytesOf(event);
-      into.add(event);
+    FeedEvent last = null;
+    for (long taken = 0; !waiting.isEmpty() && (taken < most || isNextOf(last)); ) {
+      last = waiting.removeFirst();
+      bytes -= bytesOf(last);
+      taken += bytesOf(last);
+      into.add(last);
     }
   }
 }
