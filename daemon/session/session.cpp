@@ -164,11 +164,11 @@ std::optional<Error> Session::take_frames(Time now) {
       waiting_ = true;
       return std::nullopt;
     }
-    context_.turn.count_input(1);
     if (!try_admit(now, type, input_.unread().subspan(spindle::kFrameHeadBytes, head->length))) {
       waiting_ = true;
       return std::nullopt;
     }
+    context_.turn.count_input(1);
     input_.skip(spindle::kFrameHeadBytes);
     frame_at_ = now;
     if (auto error = handle_frame(now, type, input_.take(head->length))) return error;
