@@ -34,7 +34,8 @@ struct Feed {
       : key(std::move(named)), origin(its_origin), gaps(first, quiet_until, open_gaps) {}
 
   const FeedKey key;
-  MemberIndex origin;  // in the view that is installed
+  MemberIndex origin;                        // in the view that is installed,
+  std::optional<MemberIndex> former_origin;  // and in the former one, where it is known by that, too
 
   Gaps gaps;
   PacketCache::Index cached;

@@ -57,6 +57,18 @@ class FeedDirectory {
     for (const FeedKey& key : found->second) visit(feeds_.find(key)->second);
   }
   bool has_feeds_of(std::string_view group) const { return by_group_.contains(group); }
+  /// The group with feeds whose name comes next behind this one, or the first; null: there is none.
+  const std::string* group_behind(const std::optional<std::string>& group) const {
+    const auto found = group ? by_group_.upper_bound(*group) : by_group_.begin();
+    return found == by_group_.end() ? nullptr : &found->first;
+  }
+  /// The feed of the group whose key comes next behind this one, or the first; null: there is none.
+  const OpenFeed* find_behind(std::string_view group, const std::optional<FeedKey>& feed) const {
+    const auto found = by_group_.find(group);
+    if (found == by_group_.end()) return nullptr;
+    const auto next = feed ? found->second.upper_bound(*feed) : found->second.begin();
+    return next == found->second.end() ? nullptr : find(*next);
+  }
   using Feeds = std::map<FeedKey, OpenFeed>;
   const Feeds& all() const { return feeds_; }
   std::size_t size() const { return feeds_.size(); }

@@ -9,6 +9,8 @@ namespace {
 constexpr std::size_t kListeningBytes = 200;
 /// Of packets that are lost before their feeds are open, of all feeds.
 constexpr std::size_t kEarlyLostRunsMax = 4'096;
+/// Groups with feeds that nobody here listens to are passed over in the time that is one unit of a turn's work.
+constexpr int kGroupsPassedAtOnce = 16;
 }  // namespace
 
 // --- What clients ask ---
@@ -20,6 +22,7 @@ std::optional<Errc> FeedListeners::listen(SessionId session, std::string_view gr
   if (groups.size() >= kGroupsPerClient) return Errc::too_many_memberships;
   groups.emplace(group);
   listening_bytes_ += kListeningBytes + group.size();
+  ++requests_;
   listening_[std::string(group)].insert(session);
   if (!may_tell()) return std::nullopt;
   const Group* known = groups_.table().find(group);
@@ -33,6 +36,7 @@ void FeedListeners::stop_listening(SessionId session, std::string_view group) {
   const auto found = groups->second.find(group);
   if (found == groups->second.end()) return;
   forget(group, session);
+  ++requests_;
   const auto listening = listening_.find(group);
   listening->second.erase(session);
   if (listening->second.empty()) listening_.erase(listening);
@@ -45,8 +49,11 @@ void FeedListeners::close_session(SessionId session) {
   const auto groups = groups_of_.find(session);
   if (groups == groups_of_.end()) return;
   const std::set<std::string, std::less<>> names = groups->second;
-  context_.turn.count(names.size());
-  for (const std::string& each : names) stop_listening(session, each);
+  for (const std::string& each : names) {
+    context_.turn.begin_step();
+    context_.turn.count(1);
+    stop_listening(session, each);
+  }
 }
 
 bool FeedListeners::is_listening(SessionId session, std::string_view group) const {
@@ -78,7 +85,10 @@ void FeedListeners::forget(std::string_view group, SessionId session) {
   directory_.for_each_of(group, [&](const OpenFeed& feed) {
     const auto told = told_.find(feed.key);
     if (told == told_.end()) return;
-    if (std::erase_if(told->second, [&](const Listener& each) { return each.session == session; }) == 0) return;
+    const auto listener = std::lower_bound(told->second.begin(), told->second.end(), session,
+                                           [](const Listener& each, SessionId id) { return each.session < id; });
+    if (listener == told->second.end() || listener->session != session) return;
+    told->second.erase(listener);
     --size_;
     if (told->second.empty()) told_.erase(told);
     context_.turn.count(1);
@@ -86,43 +96,73 @@ void FeedListeners::forget(std::string_view group, SessionId session) {
   });
 }
 
-void FeedListeners::settle() {
-  is_settled_ = true;
-  for (const auto& [group, listening] : listening_) {
-    if (!directory_.has_feeds_of(group)) continue;
-    context_.turn.begin_step();
-    settle(group, listening);
-  }
+void FeedListeners::settle(Time now) {
+  groups_.do_in_steps(now, [this, at = Settling()](Time) mutable { return settle_next(at); });
 }
 
-void FeedListeners::settle(const std::string& group, const std::set<SessionId>& listening) {
-  std::vector<SessionId> members;
-  if (const Group* known = groups_.table().find(group)) groups_.add_told_members(*known, members);
-  context_.turn.count(1 + members.size());
-  std::sort(members.begin(), members.end());
-  const auto is_member = [&](SessionId session) { return std::binary_search(members.begin(), members.end(), session); };
-  directory_.for_each_of(group, [&](const OpenFeed& feed) {
-    std::set<SessionId> knows;
-    if (const auto told = told_.find(feed.key); told != told_.end()) {
-      to_.clear();
-      std::erase_if(told->second, [&](const Listener& each) {
-        if (is_member(each.session)) return false;
+/// One feed, or some groups that nobody listens to. Whether nothing is left.
+bool FeedListeners::settle_next(Settling& at) {
+  is_settled_ = true;
+  context_.turn.count(1);
+  const OpenFeed* feed = at.group ? find_next(*at.group, at.feed) : nullptr;
+  for (int passed = 0; feed == nullptr; ++passed) {
+    if (passed == kGroupsPassedAtOnce) return false;
+    const std::string* group = listening_.empty() ? nullptr : directory_.group_behind(at.group);
+    if (group == nullptr) return true;
+    at.group = *group;
+    at.feed.reset();
+    feed = find_next(*group, at.feed);
+  }
+  // Clients may have asked for something else since the last step.
+  if (!at.feed || at.requests != requests_) {
+    at.due = find_due(feed->group);
+    at.requests = requests_;
+    context_.turn.count(at.due.size());
+  }
+  at.feed = feed->key;
+  settle(*feed, at.due);
+  return false;
+}
+
+/// Of the feeds of a group; null: none comes behind that one, or nobody here listens to them.
+const OpenFeed* FeedListeners::find_next(std::string_view group, const std::optional<FeedKey>& feed) const {
+  return listening_.contains(group) ? directory_.find_behind(group, feed) : nullptr;
+}
+
+std::vector<SessionId> FeedListeners::find_due(std::string_view group) const {
+  std::vector<SessionId> due;
+  const auto listening = listening_.find(group);
+  const Group* known = listening == listening_.end() ? nullptr : groups_.table().find(group);
+  if (known == nullptr) return due;
+  groups_.add_told_members(*known, due);
+  std::erase_if(due, [&](SessionId each) { return !listening->second.contains(each); });
+  std::sort(due.begin(), due.end());
+  return due;
+}
+
+void FeedListeners::settle(const OpenFeed& feed, std::span<const SessionId> due) {
+  context_.turn.count(due.size());
+  to_.clear();
+  newcomers_.clear();
+  auto next = due.begin();
+  if (const auto told = told_.find(feed.key); told != told_.end()) {
+    context_.turn.count(told->second.size());
+    std::erase_if(told->second, [&](const Listener& each) {
+      while (next != due.end() && *next < each.session) newcomers_.push_back(*next++);
+      const bool stays = next != due.end() && *next == each.session;
+      if (stays) {
+        ++next;
+      } else {
         to_.push_back(each.session);
-        return true;
-      });
-      size_ -= to_.size();
-      if (!to_.empty()) clients_->end(to_, feed.handle, FeedEnd::left);
-      for (const Listener& each : told->second) knows.insert(each.session);
-      if (told->second.empty()) told_.erase(told);
-    }
-    std::vector<SessionId> others;
-    for (const SessionId each : listening) {
-      if (is_member(each) && !knows.contains(each)) others.push_back(each);
-    }
-    context_.turn.begin_step();
-    context_.turn.count(listening.size());
-    describe(feed, others, kWithNext);
-  });
+      }
+      return !stays;
+    });
+    size_ -= to_.size();
+    if (told->second.empty()) told_.erase(told);
+  }
+  newcomers_.insert(newcomers_.end(), next, due.end());
+  if (!to_.empty()) clients_->end(to_, feed.handle, FeedEnd::left);
+  describe(feed, newcomers_, kWithNext);
 }
 
 // --- Feeds ---
@@ -130,20 +170,20 @@ void FeedListeners::settle(const std::string& group, const std::set<SessionId>& 
 void FeedListeners::describe(const OpenFeed& feed, std::span<const SessionId> to, std::uint64_t from) {
   if (to.empty()) return;
   std::vector<Listener>& told = told_[feed.key];
+  const auto before = static_cast<std::ptrdiff_t>(told.size());
   for (const SessionId each : to) told.push_back({each, from});
+  const auto by_session = [](const Listener& a, const Listener& b) { return a.session < b.session; };
+  std::inplace_merge(told.begin(), told.begin() + before, told.end(), by_session);
   size_ += to.size();
   context_.turn.count(to.size());
   clients_->describe(to, {feed.handle, feed.group, feed.source, feed.repair_for, from == 0});
 }
 
 void FeedListeners::opened(const OpenFeed& feed, bool is_new) {
-  const auto listening = listening_.find(feed.group);
-  if (may_tell() && listening != listening_.end()) {
-    std::vector<SessionId> to;
-    if (const Group* group = groups_.table().find(feed.group)) groups_.add_told_members(*group, to);
-    context_.turn.count(to.size());
-    std::erase_if(to, [&](SessionId each) { return !listening->second.contains(each); });
-    describe(feed, to, is_new ? 0 : kWithNext);
+  if (may_tell()) {
+    const std::vector<SessionId> due = find_due(feed.group);
+    context_.turn.count(due.size());
+    describe(feed, due, is_new ? 0 : kWithNext);
   }
   deliver_early(feed);
 }

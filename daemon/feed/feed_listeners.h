@@ -24,7 +24,7 @@ namespace spindled {
 /// are lost.
 class FeedListeners {
  public:
-  FeedListeners(Context& context, const Groups& groups, const FeedDirectory& directory)
+  FeedListeners(Context& context, Groups& groups, const FeedDirectory& directory)
       : context_(context), groups_(groups), directory_(directory) {}
   void attach(FeedClients& clients) { clients_ = &clients; }
 
@@ -44,8 +44,9 @@ class FeedListeners {
   void member_left(const Group& group, SessionId session);
   /// From here on the table of the groups says nothing.
   void begin_view() { is_settled_ = false; }
-  /// It says who is a member again.
-  void settle();
+  /// It says who is a member again: listeners are told of what has come and gone meanwhile, one feed after the other,
+  /// in steps of the groups (Groups::do_in_steps).
+  void settle(Time now);
 
   // Feeds, which are in the directory.
 
@@ -78,6 +79,13 @@ class FeedListeners {
     SessionId session = 0;
     std::uint64_t from = 0;  // the first sequence that it gets
   };
+  /// Up to where listeners are settled.
+  struct Settling {
+    std::optional<std::string> group;  // none: nothing is
+    std::optional<FeedKey> feed;       // of the group; none: none of it
+    std::uint64_t requests = 0;        // `requests_` as of then
+    std::vector<SessionId> due;        // who is to hear the feeds of the group, rising
+  };
   static constexpr std::size_t kLostRunBytes = 64;
   static constexpr std::size_t kToldBytes = 160;          // of a feed, beside its listeners
   static constexpr std::uint64_t kWithNext = UINT64_MAX;  // a listener's `from`: of the packet that comes next
@@ -91,10 +99,15 @@ class FeedListeners {
   bool may_tell() const { return is_settled_ && !groups_.tells_changes_later(); }
   bool is_member(const Group& group, SessionId session) const;
   bool is_listening(SessionId session, std::string_view group) const;
+  /// To sessions in rising order, which have not been told of it.
   void describe(const OpenFeed& feed, std::span<const SessionId> to, std::uint64_t from);
   void describe_all(std::string_view group, SessionId to);
   void forget(std::string_view group, SessionId session);
-  void settle(const std::string& group, const std::set<SessionId>& listening);
+  bool settle_next(Settling& at);
+  const OpenFeed* find_next(std::string_view group, const std::optional<FeedKey>& feed) const;
+  void settle(const OpenFeed& feed, std::span<const SessionId> due);
+  /// Who listens and has been told of a view of the group, in rising order.
+  std::vector<SessionId> find_due(std::string_view group) const;
   void deliver(std::vector<Listener>& listeners, const OpenFeed& feed, std::uint64_t sequence, std::uint8_t flags,
                ByteView payload, bool is_newest);
   void hold(const FeedKey& feed, std::uint64_t sequence, std::uint8_t flags, ByteView payload);
@@ -103,20 +116,21 @@ class FeedListeners {
   void deliver_early(const OpenFeed& feed);
 
   Context& context_;
-  const Groups& groups_;
+  Groups& groups_;
   const FeedDirectory& directory_;
   FeedClients* clients_ = nullptr;
   bool is_settled_ = false;
   std::map<std::string, std::set<SessionId>, std::less<>> listening_;  // by group
   std::map<SessionId, std::set<std::string, std::less<>>> groups_of_;  // the same by session
-  std::map<FeedKey, std::vector<Listener>> told_;                      // by feed; none is empty
-  std::size_t size_ = 0;                                               // of all these together
+  std::uint64_t requests_ = 0;                                         // that have changed these, ever
+  std::map<FeedKey, std::vector<Listener>> told_;  // by feed; none is empty, and sessions are in rising order
+  std::size_t size_ = 0;                           // of all these together
   std::deque<Early> early_;
   std::size_t early_bytes_ = 0;
   std::map<FeedKey, std::map<std::uint64_t, std::uint64_t>> early_lost_;  // ends of runs, by their beginnings
   std::size_t early_lost_runs_ = 0;                                       // of all feeds
   std::size_t listening_bytes_ = 0;                                       // roughly
-  std::vector<SessionId> to_;                                             // only while something is told
+  std::vector<SessionId> to_, newcomers_;                                 // only while something is told
 };
 
 }  // namespace spindled

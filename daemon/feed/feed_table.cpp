@@ -27,11 +27,16 @@ Feed* FeedTable::add(FeedKey key, MemberIndex origin, std::uint64_t first, Time 
 }
 
 void FeedTable::remove(Feed& feed) {
-  for (ByIndex* feeds : {&installed_, &former_}) {
-    std::erase_if(*feeds, [&](const auto& each) { return each.second == &feed; });
-  }
+  forget(installed_, feed.origin, feed);
+  if (feed.former_origin) forget(former_, *feed.former_origin, feed);
   wakes_.erase({feed.wakes_at, feed.key});
   feeds_.erase(feeds_.find(feed.key));
+}
+
+/// While a view is installed another feed may stand there.
+void FeedTable::forget(ByIndex& feeds, MemberIndex origin, const Feed& feed) {
+  const auto found = feeds.find(index_of(origin, feed.key.number));
+  if (found != feeds.end() && found->second == &feed) feeds.erase(found);
 }
 
 void FeedTable::wake(Feed& feed, Time at) {

@@ -50,6 +50,7 @@ class FeedTable {
   static std::uint64_t index_of(MemberIndex origin, std::uint32_t number) {
     return std::uint64_t{origin} << 32 | number;
   }
+  static void forget(ByIndex& feeds, MemberIndex origin, const Feed& feed);
 
   std::size_t open_gaps_ = 0;  // of all feeds; before them, as they count there
   Feeds feeds_;
@@ -68,6 +69,7 @@ void FeedTable::install(const FeedRoutes& routes, Leave&& leave, Stay&& stay) {
   for (auto entry = feeds_.begin(); entry != feeds_.end();) {
     Feed& feed = *(entry++)->second;
     const auto index = indices.find(feed.key.origin);
+    feed.former_origin = feed.origin;
     if (index == indices.end()) {
       leave(feed);
       remove(feed);

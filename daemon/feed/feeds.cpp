@@ -11,6 +11,8 @@ namespace {
 
 /// What packets may take of a daemon's memory.
 constexpr std::size_t kMemoryPart = 8;
+/// So many are looked at in the time that is one unit of a turn's work.
+constexpr std::size_t kFeedsAtOnce = 16;
 
 std::size_t cache_bytes(const NodeConfig& config) {
   return std::min(config.feed.cache_bytes, config.memory_bytes_max / kMemoryPart);
@@ -106,7 +108,7 @@ void Feeds::view_began(Time now, const GroupTable::Renumbering& to, const Member
   listeners_.begin_view();
   transport_.begin_view(now, view);
   if (directory_.size() != 0) transport_.need_routes();
-  context_.turn.count(directory_.size() / 16);
+  context_.turn.count(directory_.size() / kFeedsAtOnce);
   std::vector<FeedKey> lost;
   for (const auto& [key, feed] : directory_.all()) {
     const std::optional<MemberIndex> origin = index_in(view.members, key.origin);
@@ -116,31 +118,53 @@ void Feeds::view_began(Time now, const GroupTable::Renumbering& to, const Member
       directory_.set_doubtful(key, true);
     }
   }
-  for (const FeedKey& key : lost) end(*directory_.find(key), ending_.contains(key) ? FeedEnd::closed : FeedEnd::lost);
+  end_lost(now, std::move(lost));
   sources_.view_began(now, to, came_along != MemberSet::first(view.size()));
 }
 
-void Feeds::table_completed(Time) {
-  end_doubtful();
-  rejoin_all();
-  listeners_.settle();
+// What grows with feeds and their listeners is done in steps, before anything else comes out of the order.
+void Feeds::table_completed(Time now) {
+  end_doubtful(now);
+  rejoin_all(now);
+  listeners_.settle(now);
   sources_.table_completed();
 }
 
 // Where members left, and others came with the tables, nobody has said that these came.
-void Feeds::rejoin_all() {
-  for (const auto& [key, feed] : directory_.all()) {
-    const Group* group = groups_.table().find(feed.group);
-    if (group != nullptr && !group->members_of(groups_.view().self).empty()) repair_.rejoin(key);
-  }
+void Feeds::rejoin_all(Time now) {
+  groups_.do_in_steps(now, [this, last = std::optional<FeedKey>()](Time) mutable {
+    const FeedDirectory::Feeds& all = directory_.all();
+    auto next = last ? all.upper_bound(*last) : all.begin();
+    for (std::size_t i = 0; i < kFeedsAtOnce && next != all.end(); ++i, ++next) {
+      const auto& [key, feed] = *next;
+      const Group* group = groups_.table().find(feed.group);
+      if (group != nullptr && !group->members_of(groups_.view().self).empty()) repair_.rejoin(key);
+      last = key;
+    }
+    context_.turn.count(1);
+    return next == all.end();
+  });
 }
 
-void Feeds::end_doubtful() {
+void Feeds::end_doubtful(Time now) {
   std::vector<FeedKey> lost;
+  context_.turn.count(directory_.size() / kFeedsAtOnce);
   for (const auto& [key, feed] : directory_.all()) {
     if (feed.is_doubtful) lost.push_back(key);
   }
-  for (const FeedKey& key : lost) end(*directory_.find(key), ending_.contains(key) ? FeedEnd::closed : FeedEnd::lost);
+  end_lost(now, std::move(lost));
+}
+
+void Feeds::end_lost(Time now, std::vector<FeedKey> feeds) {
+  if (feeds.empty()) return;
+  groups_.do_in_steps(now, [this, feeds = std::move(feeds), next = std::size_t{0}](Time) mutable {
+    const FeedKey& key = feeds[next++];
+    context_.turn.count(1);
+    // One of which nothing more is sent may have come to its end meanwhile.
+    if (const OpenFeed* feed = directory_.find(key))
+      end(*feed, ending_.contains(key) ? FeedEnd::closed : FeedEnd::lost);
+    return next == feeds.size();
+  });
 }
 
 void Feeds::opened(Time) { sources_.may_originate(); }
@@ -161,20 +185,22 @@ bool Feeds::deliver(Time now, const Delivery& message, std::uint8_t number, Byte
   if (!operation) return false;
   transport_.begin(now);
   transport_.need_routes();
-  context_.turn.begin_step();
-  std::visit([&](auto& known) { apply(now, message.origin, known); }, *operation);
+  std::visit([&](auto& known) { apply_in_steps(now, message.origin, std::move(known)); }, *operation);
   return true;
 }
 
-void Feeds::apply(Time now, MemberIndex origin, FeedsOpened& operation) {
-  context_.turn.count(operation.feeds.size());
-  for (FeedsOpened::Feed& each : operation.feeds) {
-    context_.turn.begin_step();
-    open(now, origin, each);
-  }
+/// What comes of each feed grows with its listeners.
+template <typename Operation>
+void Feeds::apply_in_steps(Time now, MemberIndex origin, Operation operation) {
+  groups_.do_in_steps(now, [this, origin, said = std::move(operation), next = std::size_t{0}](Time later) mutable {
+    transport_.begin(later);
+    context_.turn.count(1);
+    apply(later, origin, said.feeds[next++]);
+    return next == said.feeds.size();
+  });
 }
 
-void Feeds::open(Time now, MemberIndex origin, FeedsOpened::Feed& said) {
+void Feeds::apply(Time now, MemberIndex origin, FeedsOpened::Feed& said) {
   const View& view = groups_.view();
   const bool is_own = origin == view.self;
   const FeedKey key{view.members[origin], said.number};
@@ -197,21 +223,15 @@ void Feeds::open(Time now, MemberIndex origin, FeedsOpened::Feed& said) {
   if (is_own) sources_.opened(said.number);
 }
 
-void Feeds::apply(Time now, MemberIndex origin, const FeedsClosed& operation) {
-  context_.turn.count(operation.feeds.size());
+void Feeds::apply(Time now, MemberIndex origin, const FeedsClosed::Feed& said) {
   const View& view = groups_.view();
-  for (const FeedsClosed::Feed& each : operation.feeds) {
-    const FeedKey key{view.members[origin], each.number};
-    const OpenFeed* feed = directory_.find(key);
-    if (feed == nullptr) continue;
-    if (origin == view.self) {  // all of it was delivered when it left
-      end(*feed, FeedEnd::closed);
-      continue;
-    }
-    const auto last = static_cast<std::uint32_t>(each.next);
-    ending_[key] = {last, now + feed->repair_for + kEndGrace};
-    repair_.finish(now, key, last);
-  }
+  const FeedKey key{view.members[origin], said.number};
+  const OpenFeed* feed = directory_.find(key);
+  if (feed == nullptr) return;
+  if (origin == view.self) return end(*feed, FeedEnd::closed);  // all of it was delivered when it left
+  const auto last = static_cast<std::uint32_t>(said.next);
+  ending_[key] = {last, now + feed->repair_for + kEndGrace};
+  repair_.finish(now, key, last);
 }
 
 // --- Time ---
@@ -222,8 +242,11 @@ void Feeds::end_whole(Time now) {
   for (const auto& [key, each] : ending_) {
     if (now >= each.over_at || repair_.is_whole(key, each.end)) whole.push_back(key);
   }
-  for (const FeedKey& key : whole) {
-    if (const OpenFeed* feed = directory_.find(key)) end(*feed, FeedEnd::closed);
+  // One in each turn, whatever else that has done.
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    has_unended_ = i != 0 && context_.turn.is_over();
+    if (has_unended_) return;
+    if (const OpenFeed* feed = directory_.find(whole[i])) end(*feed, FeedEnd::closed);
   }
 }
 
@@ -234,6 +257,7 @@ void Feeds::handle_time(Time now) {
 }
 
 Time Feeds::next_deadline() const {
+  if (has_unended_) return flushed_at_;
   Time next = std::min({repair_.next_at(), sources_.next_at(), transport_.next_at()});
   for (const auto& [key, each] : ending_) next = std::min(next, each.over_at);
   return std::max(next, flushed_at_);
@@ -243,6 +267,7 @@ void Feeds::flush(Time now) {
   transport_.begin(now);
   flushed_at_ = now;
   sources_.flush(now, transport_.routes());
+  has_unended_ = false;
   if (!ending_.empty()) end_whole(now);
   count();
 }

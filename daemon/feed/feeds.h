@@ -120,12 +120,14 @@ class Feeds final : private MembershipObserver {
 
   /// False where it makes no sense.
   bool deliver(Time now, const Delivery& message, std::uint8_t number, ByteView content);
-  void apply(Time now, MemberIndex origin, FeedsOpened& operation);
-  void apply(Time now, MemberIndex origin, const FeedsClosed& operation);
-  void open(Time now, MemberIndex origin, FeedsOpened::Feed& said);
+  template <typename Operation>
+  void apply_in_steps(Time now, MemberIndex origin, Operation operation);
+  void apply(Time now, MemberIndex origin, FeedsOpened::Feed& said);
+  void apply(Time now, MemberIndex origin, const FeedsClosed::Feed& said);
   void end(const OpenFeed& feed, FeedEnd why);
-  void end_doubtful();
-  void rejoin_all();
+  void end_lost(Time now, std::vector<FeedKey> feeds);
+  void end_doubtful(Time now);
+  void rejoin_all(Time now);
   void end_whole(Time now);
   void count();
 
@@ -144,6 +146,7 @@ class Feeds final : private MembershipObserver {
   std::map<FeedKey, Ending> ending_;
   FeedHandle last_handle_ = 0;
   Time flushed_at_{};
+  bool has_unended_ = false;  // feeds are over, and the turn had no room for their ends
 };
 
 }  // namespace spindled

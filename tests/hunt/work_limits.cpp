@@ -13,12 +13,11 @@ namespace {
 constexpr std::size_t kAnnouncedMax = 1000;
 /// What is counted beside members: an operation, its group, a group that is gone.
 constexpr std::size_t kBeside = 4;
-/// Each member of a group is looked at, told, named to who is told first, and looked for among those of before.
+/// Each member of a group is looked at, told, named to who is told first, and looked for among those of before; as a
+/// listener of a feed likewise.
 constexpr std::size_t kTimesEachMember = 4;
 /// What a daemon that was busy finds waiting.
 constexpr std::size_t kPacketsAtOnce = 64;
-/// Listeners of a feed are looked for, told of its end, and told of it.
-constexpr std::size_t kTimesEachFeed = 3;
 /// Bytes of a large message for which a receiver counts once more, at least: its pieces are as frames on links cut it.
 /// Input has half of a turn, and goes beyond it by what one frame costs of a client that has just come and of one that
 /// waited: the names of a set, several times, and the parts in which a large message goes.
@@ -31,13 +30,13 @@ constexpr std::size_t kBytesOfAUnit = MessageDelivery::kPiecesOfAUnit * (16u << 
 // The step that makes a turn too long is the last one.
 void WorkLimits::check(const std::string& name, std::size_t max, const NodeWork& work) {
   const std::size_t delivered = clients_ * (1 + message_bytes_ / kBytesOfAUnit);
-  // With a view its members are told of all feeds, one of which is open again for each that has ended.
-  const std::size_t told = kTimesEachFeed * feeds_ * (clients_ + 1);
+  // Who comes or goes is told of all feeds of a group. Else they are gone through one by one: listeners of each are
+  // looked for, among those that have been told of it, and told of it, or of its end.
   const std::size_t step =
-      std::max({std::min(largest_turn_, kAnnouncedMax), kTimesEachMember * clients_, delivered, told}) + kBeside;
+      std::max({std::min(largest_turn_, kAnnouncedMax), kTimesEachMember * clients_ + 2 * feeds_, delivered}) + kBeside;
   hold(name, "step", work.largest_step, step);
-  // Packets of feeds that come at once are given to their listeners at once.
-  const std::size_t given = feeds_ == 0 ? 0 : kPacketsAtOnce * clients_;
+  // Packets of feeds that come at once are given to their listeners at once, and of feeds that are over one is ended.
+  const std::size_t given = feeds_ == 0 ? 0 : (kPacketsAtOnce + 1) * clients_;
   hold(name, "turn", work.largest_turn, max - 1 + step + given);
   const std::size_t frame = kFrameUnits + message_bytes_ / kBytesOfAPart;
   hold(name, "turn's input", work.largest_input, max / kInputPart + 2 * frame);

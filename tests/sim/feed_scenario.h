@@ -31,6 +31,7 @@ class FeedScenario : public Scenario {
     NodeConfig config;
     config.name = fmt::format("h{}", index);
     config.feed = feed;
+    config.turn_work_max = turn_work_max;
     for (const std::size_t each : neighbours) {
       if (each != index) config.link.neighbours.push_back({.address = Simulator::address_of(fmt::format("h{}", each))});
     }
@@ -163,6 +164,7 @@ class FeedScenario : public Scenario {
   }
 
   bool datagrams_are_blocked = false;
+  std::size_t turn_work_max = NodeConfig().turn_work_max;  // of daemons that are added from here on
 
  private:
   std::vector<std::unique_ptr<FeedEar>> ears_;

@@ -106,6 +106,54 @@ TEST_F(FeedViews, DoNotChangeForAConnectionThatStalls) {
   EXPECT_GT(heard.packets.back().at, sim().now() - 3s);
 }
 
+/// What grows with feeds and listeners is divided by feed: when a view has begun, when daemons are lost or come with
+/// feeds, and when many feeds end at once.
+TEST_F(FeedViews, AreNoLongTurnsHoweverManyFeedsAndListenersThereAre) {
+  constexpr std::size_t kListeners = 12, kFeeds = 15;
+  constexpr std::size_t kStep = 4 * kListeners + 2 * kFeeds + 4;
+  turn_work_max = 20;
+  start_line(47, 4);
+  std::vector<Member> listeners;
+  for (std::size_t i = 0; i < kListeners; ++i) listeners.push_back(add_member(0));
+  const Member near = add_member(1, "g", false), far = add_member(2, "g", false);
+  for (std::size_t i = 0; i < kFeeds; ++i) {
+    open(near);
+    open(far);
+  }
+  const auto look = [&](std::string_view what) {
+    const NodeWork& work = sim().host(0).node().work();
+    EXPECT_LE(work.largest_step, kStep) << what;
+    EXPECT_LE(work.largest_turn, turn_work_max + kStep + kListeners) << what;
+  };
+  const auto ended = [&] {
+    std::size_t count = 0;
+    for (const Member& each : listeners) {
+      for (const auto& [feed, heard] : feeds_of(each)) count += heard->end ? 1 : 0;
+    }
+    return count;
+  };
+  sim().run_for(1s);
+  for (const Member& each : listeners) ASSERT_EQ(feeds_of(each).size(), 2 * kFeeds);
+  look("opened");
+  const std::uint64_t before = views(0);
+  sim().host(3).crash();
+  await([&] { return have_one_view(sim().running_hosts()) && views(0) > before; }, 10s, "a view of three");
+  sim().run_for(1s);
+  look("a view");
+  EXPECT_EQ(ended(), 0u);
+  sim().network().partition({{0, 1}, {2}});
+  await([&] { return ended() == kFeeds * kListeners; }, 10s, "those of the lost daemon have ended");
+  look("lost");
+  sim().network().heal();
+  await([&] { return feeds_of(listeners[0]).size() == 3 * kFeeds; }, 20s, "they are there again");
+  sim().run_for(1s);
+  for (const Member& each : listeners) EXPECT_EQ(feeds_of(each).size(), 3 * kFeeds);
+  look("said again");
+  act(1, [&](Node& node, Time now) { node.feeds().close_session(now, near.session); });
+  await([&] { return ended() == 2 * kFeeds * kListeners; }, 10s, "those of the client that is gone have ended");
+  look("closed");
+}
+
 TEST_F(FeedViews, WithoutTheDaemonOfTheSourceEndIt) {
   start_line(43, 3);
   const Member source = add_member(0, "g", false);

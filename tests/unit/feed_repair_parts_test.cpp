@@ -3,6 +3,7 @@
 
 #include "daemon/feed/beats.h"
 #include "daemon/feed/feed_sender.h"
+#include "daemon/feed/feed_table.h"
 #include "daemon/feed/repair_limits.h"
 #include "daemon/feed/replier_link.h"
 #include "daemon/feed/served_naks.h"
@@ -176,6 +177,41 @@ TEST(Beats, ComeLessAndLessOftenAndEnd) {
     beats.beaten(beats.next_at(), 1'200ms);
   }
   EXPECT_THAT(at_ms, ::testing::ElementsAre(2, 6, 14, 30, 62, 126, 254, 510, 1'010, 1'510));
+}
+
+TEST(FeedTable, ForgetsAFeedWhereItStands) {
+  const auto routes = [](std::initializer_list<const char*> names) {
+    View view;
+    for (const char* name : names) view.members.push_back({name, 1});
+    return FeedRoutes(view, {});
+  };
+  using View = FeedTable::View;
+  FeedTable table;
+  const auto left = [](Feed&) {};
+  table.install(routes({"b", "c"}), left, left);
+  Feed* b = table.add({{"b", 1}, 7}, 0, 100, kStart);
+  Feed* c = table.add({{"c", 1}, 7}, 1, 100, kStart);
+  Feed* second = table.add({{"b", 1}, 8}, 0, 100, kStart);
+  ASSERT_EQ(table.find(View::installed, 1, 7), c);
+  table.wake(*c, kStart);
+  // Where c stood stands b now, when c is forgotten.
+  table.install(routes({"a", "b"}), left, left);
+  EXPECT_EQ(table.find(View::installed, 1, 7), b);
+  EXPECT_EQ(table.find(View::former, 0, 7), b);
+  EXPECT_EQ(table.find(View::former, 1, 7), nullptr);
+  EXPECT_EQ(table.take_due(kStart), nullptr);
+  Feed* later = table.add({{"b", 1}, 9}, 1, 100, kStart);
+  EXPECT_EQ(table.find(View::former, 1, 9), nullptr);
+  table.remove(*later);
+  table.remove(*b);
+  EXPECT_EQ(table.find(View::installed, 1, 7), nullptr);
+  EXPECT_EQ(table.find(View::former, 0, 7), nullptr);
+  EXPECT_EQ(table.find(View::installed, 1, 8), second);
+  EXPECT_EQ(table.find(View::former, 0, 8), second);
+  table.install(routes({"a", "b"}), left, left);
+  table.remove(*second);
+  EXPECT_EQ(table.size(), 0u);
+  for (const View view : {View::installed, View::former}) EXPECT_EQ(table.find(view, 1, 8), nullptr);
 }
 
 }  // namespace
