@@ -83,6 +83,7 @@ class TurnWork {
     begin_step();
     last_turn_ = done_;
     largest_turn_ = std::max(largest_turn_, done_);
+    last_input_ = (input_ + kNamesOfUnit - 1) / kNamesOfUnit;
     largest_input_ = std::max(largest_input_, input_ / kNamesOfUnit);
     done_ = step_began_ = checked_ = 0;
     begin_input();
@@ -93,6 +94,8 @@ class TurnWork {
   /// The most that a turn and a step have done so far.
   std::size_t largest_turn() const { return largest_turn_; }
   std::size_t largest_step() const { return largest_step_; }
+  /// What was taken of clients in the last turn, in units, rounded up: none only where nothing was.
+  std::size_t last_input() const { return last_input_; }
   /// The most that was taken of clients in a turn, in units.
   std::size_t largest_input() const { return largest_input_; }
 
@@ -120,6 +123,7 @@ class TurnWork {
   std::size_t last_turn_ = 0;
   std::size_t largest_turn_ = 0;
   std::size_t largest_step_ = 0;
+  std::size_t last_input_ = 0;
   // In names.
   std::size_t input_ = 0;
   std::size_t input_until_ = 0;  // of the client whose turn it is

@@ -65,7 +65,9 @@ struct NodeWork {
   std::size_t last_turn = 0;
   std::size_t largest_turn = 0;
   std::size_t largest_step = 0;
-  std::size_t largest_input = 0;  // of what was taken of clients
+  // Of what was taken of clients.
+  std::size_t last_input = 0;
+  std::size_t largest_input = 0;
 };
 
 /// Owns no socket, thread, clock or source of randomness: the same calls give the same effects. All calls come from one

@@ -202,7 +202,8 @@ void SimHost::turn() {
   }
   node_->end_turn(now);
   in_turn_ = false;
-  note_spin(is_by_clock && !has_acted_ && node_->work().last_turn == 0 && deadline_ <= now);
+  const NodeWork work = node_->work();
+  note_spin(is_by_clock && !has_acted_ && work.last_turn == 0 && work.last_input == 0 && deadline_ <= now);
   if (stopping_ && node_->is_stopped()) end_process();
 }
 
