@@ -14,10 +14,13 @@ enum ExitCode {
   kExitSignal = 128,  // plus the number of the signal
 };
 
-/// Thrown to end the program; caught in main, which prints the text, if any, to standard error.
+/// Thrown to end the program; caught in main, which says the text.
 struct Exit {
   int code = kExitDone;
   std::string text{};
+
+  /// On standard error, once; where the text is empty there is nothing to say.
+  void say();
 };
 
 }  // namespace spuser
