@@ -253,7 +253,7 @@ TEST(HuntWorkers, GoOnWhenASeedEndsItsProcess) {
     outcome.digest = seed * 100;
     return outcome;
   };
-  run_seeds({10, 8}, 3, work, [&](std::uint64_t seed, const Outcome& outcome) { outcomes[seed] = outcome; });
+  run_seeds({10, 8}, {3}, work, [&](std::uint64_t seed, const Outcome& outcome) { outcomes[seed] = outcome; });
   ASSERT_EQ(outcomes.size(), 8u);
   for (const auto& [seed, outcome] : outcomes) {
     EXPECT_EQ(outcome.failed(), seed == 12 || seed == 15) << seed;
@@ -263,6 +263,21 @@ TEST(HuntWorkers, GoOnWhenASeedEndsItsProcess) {
   }
   EXPECT_THAT(outcomes[12].findings[0].property, HasSubstr("check failed: seed != 12"));
   EXPECT_THAT(outcomes[15].findings[0].sentence, HasSubstr("signal 9"));
+}
+
+TEST(HuntWorkers, GiveUpSeedsThatHang) {
+  std::map<std::uint64_t, Outcome> outcomes;
+  const auto work = [](std::uint64_t seed) {
+    for (volatile bool hangs = seed == 2; hangs;) {
+    }
+    return Outcome();
+  };
+  const auto done = [&](std::uint64_t seed, const Outcome& outcome) { outcomes[seed] = outcome; };
+  run_seeds({1, 3}, {.count = 1, .hang_seconds = 1}, work, done);
+  ASSERT_EQ(outcomes.size(), 3u);
+  for (const auto& [seed, outcome] : outcomes) EXPECT_EQ(outcome.failed(), seed == 2) << seed;
+  EXPECT_EQ(outcomes[2].findings[0].property, "hang");
+  EXPECT_THAT(outcomes[2].findings[0].sentence, HasSubstr("within 1 s"));
 }
 
 }  // namespace
