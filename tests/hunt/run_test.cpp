@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <memory>
 #include <set>
 
 #include "daemon/base/check.h"
@@ -279,6 +280,22 @@ TEST(HuntWorkers, GiveUpSeedsThatHang) {
   EXPECT_EQ(outcomes[2].findings[0].property, "hang");
   EXPECT_THAT(outcomes[2].findings[0].sentence, HasSubstr("within 1 s"));
 }
+
+#ifdef __SANITIZE_ADDRESS__
+TEST(HuntWorkers, FindSeedsThatLoseMemory) {
+  std::map<std::uint64_t, Outcome> outcomes;
+  const auto work = [](std::uint64_t seed) {
+    // One alone could be found once more, in a register.
+    for (int i = 0; seed == 2 && i < 100; ++i) static_cast<void>(std::make_unique<int>(i).release());
+    return Outcome();
+  };
+  run_seeds({1, 3}, {1}, work, [&](std::uint64_t seed, const Outcome& outcome) { outcomes[seed] = outcome; });
+  ASSERT_EQ(outcomes.size(), 3u);
+  for (const auto& [seed, outcome] : outcomes) EXPECT_EQ(outcome.failed(), seed == 2) << seed;
+  EXPECT_EQ(outcomes[2].findings[0].property, "crash: ERROR: LeakSanitizer");
+  EXPECT_THAT(outcomes[2].explanation, HasSubstr("of 4 byte(s)"));
+}
+#endif
 
 }  // namespace
 }  // namespace spindled::hunt

@@ -17,6 +17,9 @@
 // In the tree for coverage the compiler brings this; elsewhere it is not there.
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" __attribute__((weak)) int __llvm_profile_write_file();
+// In the tree with sanitizers this one.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
+extern "C" __attribute__((weak)) int __lsan_do_recoverable_leak_check();
 
 namespace spindled::hunt {
 
@@ -45,6 +48,9 @@ void die_after(int seconds) {
   const itimerval timer{{}, {seconds, 0}};
   ::setitimer(ITIMER_VIRTUAL, &timer, nullptr);
 }
+
+/// Whether this process has lost memory, which its standard error then says: it ends without exit(), which would look.
+bool has_leaks() { return __lsan_do_recoverable_leak_check != nullptr && __lsan_do_recoverable_leak_check() != 0; }
 
 /// One process that does every `step`th seed from `next` on.
 class Worker {
@@ -109,6 +115,7 @@ void Worker::work_off(int out, const SeedWork& work) const {
     die_after(hang_seconds_);
     const std::string text = to_text(work(seed));
     die_after(0);
+    if (has_leaks()) ::_exit(3);
     const Head head{seed, text.size()};
     write_all(out, &head, sizeof head);
     write_all(out, text.data(), text.size());
@@ -179,7 +186,7 @@ Finding Worker::finding_of_death(int signal, const std::string& output) const {
   if (signal == SIGVTALRM) {
     return {"hang", fmt::format("hang: the run did not end within {} s of a processor", hang_seconds_)};
   }
-  for (const char* mark : {": check failed: ", "ERROR: AddressSanitizer", "runtime error: "}) {
+  for (const char* mark : {": check failed: ", "ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error: "}) {
     const std::size_t found = output.find(mark);
     if (found == std::string::npos) continue;
     const std::size_t begin = output.rfind('\n', found) + 1;
