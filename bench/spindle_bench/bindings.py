@@ -18,7 +18,6 @@ import tempfile
 from . import bindings_java, bindings_python, plots
 from .console import integers, leave_nothing_behind, make_parser, say, words
 from .marks import at_least, at_most
-from .processes import end_all
 from .spindled import Daemon
 from .tables import align
 
@@ -114,8 +113,7 @@ def beside_cpp(arguments):
                 if not bound.holds(figure):
                     missed.append(what)
         finally:
-            if daemon.process:
-                end_all([daemon.process], patience=5)
+            daemon.end()
     print(align(rows, left=1))
     return missed
 

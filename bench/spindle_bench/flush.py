@@ -11,7 +11,6 @@ import tempfile
 
 from .console import leave_nothing_behind, make_parser, say
 from .marks import at_most
-from .processes import end_all
 from .spindled import Daemon
 from .tables import align
 
@@ -29,21 +28,20 @@ def parse_arguments(name):
     return parser.parse_args()
 
 
-def start_daemons(build, folder):
-    daemons = [Daemon(build, folder, name, "spindle") for name in NAMES]
+def start_all(daemons):
     neighbours = []
     for daemon in daemons:
         daemon.start("127.0.0.1:0", neighbours)
         neighbours = [*neighbours, re.search(r"links at (127\.0\.0\.1:\d+)", daemon.ready)[1]]
-    return daemons
 
 
 def main(name):
     arguments = parse_arguments(name)
     leave_nothing_behind()
     with tempfile.TemporaryDirectory(prefix="spindle-bench-") as folder:
-        daemons = start_daemons(arguments.build, folder)
+        daemons = [Daemon(arguments.build, folder, name, "spindle") for name in NAMES]
         try:
+            start_all(daemons)
             command = [pathlib.Path(arguments.build, "bench", "flush_client"), "--members", str(arguments.members),
                        "--changes", str(arguments.changes), "--rate", str(arguments.rate)]
             for daemon in daemons:
@@ -53,7 +51,8 @@ def main(name):
                 sys.exit(f"flush: {done.stderr.strip()}")
             figures = json.loads(done.stdout)
         finally:
-            end_all([daemon.process for daemon in daemons], patience=5)
+            for daemon in daemons:
+                daemon.end()
     rows, missed = [("what", "figure", "must")], []
     for what, figure, bound in (("a view, ms, median", figures["median_ms"], VIEW_MS),
                                 ("a view, ms, 99 of 100", figures["p99_ms"], None)):

@@ -22,7 +22,7 @@ import time
 
 from .console import leave_nothing_behind, make_parser, say
 from .marks import at_most
-from .processes import MeasurementFailed, end_all, processor_seconds
+from .processes import MeasurementFailed, processor_seconds
 from .spindled import Daemon
 from .tables import align
 
@@ -64,6 +64,8 @@ class Subject:
         pki("issue", f"{CLUSTER}.ca", "alpha")
         pki("issue", f"{CLUSTER}.ca", "--client", "feed")
         self.daemon = Daemon(build, folder, "alpha", CLUSTER)
+
+    def start(self):
         self.daemon.start("127.0.0.1:0", [], clients="tls:127.0.0.1:0", bundle=self.folder.resolve() / "alpha.pem",
                           settings=["[session]", "sessions_max = 20000"])
         self.port = int(re.search(r"tls:127\.0\.0\.1:(\d+)", self.daemon.ready)[1])
@@ -184,6 +186,7 @@ def main(name):
     with tempfile.TemporaryDirectory(prefix="spindle-bench-") as folder:
         subject = Subject(arguments.build, folder)
         try:
+            subject.start()
             for what, figure, bound in measure(subject, arguments):
                 rows.append((what, f"{figure:.2f}", str(bound)))
                 if not bound.holds(figure):
@@ -191,7 +194,7 @@ def main(name):
         except MeasurementFailed as failure:
             sys.exit(f"handshakes: {failure}")
         finally:
-            end_all([subject.daemon.process], patience=5)
+            subject.daemon.end()
     print(align(rows, left=1))
     for what in missed:
         say(f"handshakes: {what}: missed")

@@ -3,12 +3,15 @@
 import contextlib
 import io
 import json
+import os
 import pathlib
+import signal
 import sys
 import tempfile
 import unittest
 import unittest.mock
 
+from spindle_bench import flush, handshakes
 from spindle_bench.marks import at_least, at_most, below, verdict, within
 from spindle_bench.processes import (Disturbed, MeasurementFailed, end_all, end_input, read_line, start, tell,
                                      undisturbed, wait_until_ready)
@@ -94,6 +97,36 @@ class Processes(unittest.TestCase):
             wait_until_ready(process, 10, "it")
         end_all(processes, patience=0.5)
         self.assertEqual([process.returncode for process in processes], [-15, -9])
+
+
+class Daemons(unittest.TestCase):
+    """Those of a command whose last daemon does not come up."""
+
+    def end_of(self, main, spindled):
+        """The error that `main` ends with, and the processes that are left."""
+        with tempfile.TemporaryDirectory() as build:
+            pids = pathlib.Path(build, "pids")
+            pathlib.Path(build, "tools").mkdir()
+            for program, script in (("spindled", f"echo $$ >>{pids}\n{spindled}"), ("tools/spmonitor", "exit 0")):
+                pathlib.Path(build, program).write_text(f"#!/bin/sh\n{script}\n")
+                pathlib.Path(build, program).chmod(0o755)
+            with self.assertRaises((MeasurementFailed, TypeError)) as failure, \
+                    unittest.mock.patch("sys.argv", ["bench", "--build", build]), \
+                    unittest.mock.patch("signal.signal"):
+                main("bench")
+            left = [int(pid) for pid in pids.read_text().split() if pathlib.Path("/proc", pid).exists()]
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        return str(failure.exception), left
+
+    def test_a_daemon_ends_though_another_one_does_not_begin(self):
+        says_ready = 'grep -q alpha "$2" || exit 7\necho "ready: links at 127.0.0.1:1"\nexec sleep 60'
+        error, left = self.end_of(flush.main, says_ready)
+        self.assertIn("ended with status 7", error)
+        self.assertEqual([], left)
+
+    def test_a_daemon_ends_that_says_something_else(self):
+        self.assertEqual([], self.end_of(handshakes.main, "echo ready\nexec sleep 60")[1])
 
 
 class Files(unittest.TestCase):

@@ -3,9 +3,10 @@
 import pathlib
 import subprocess
 
-from .processes import read_line
+from .processes import end_all, read_line
 
 START_SECONDS = 10
+END_SECONDS = 5
 
 
 def is_settled(status, members):
@@ -50,6 +51,11 @@ class Daemon:
         self.process = subprocess.Popen([*inside, str(self.program), "--config", str(config)],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         self.ready = read_line(self.process, START_SECONDS)
+
+    def end(self):
+        """Also where it was not started, or did not say that it was."""
+        if self.process:
+            end_all([self.process], patience=END_SECONDS)
 
     def monitor_command(self, *question):
         return [self.monitor, "--socket", self.admin_socket, *question]

@@ -124,11 +124,11 @@ class TurnWork {
   std::size_t largest_turn_ = 0;
   std::size_t largest_step_ = 0;
   std::size_t last_input_ = 0;
+  std::size_t largest_input_ = 0;
   // In names.
   std::size_t input_ = 0;
   std::size_t input_until_ = 0;  // of the client whose turn it is
   std::size_t input_max_ = 0;    // of all
-  std::size_t largest_input_ = 0;
   std::uint64_t number_ = 0;
 };
 

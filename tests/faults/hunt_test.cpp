@@ -22,7 +22,7 @@ TEST(FaultHunt, RandomFaultsUnderLoadViolateNothing) {
 
 // What is on the page of the wire format suffices for a client that is told nothing false, whatever happens.
 TEST(FaultHunt, AClientWrittenFromThePageSeesNothingElse) {
-  if (const std::string why = Lan::unavailable(); !why.empty()) GTEST_SKIP() << why;
+  SPINDLE_TEST_NEEDS(Lan::unavailable());
   const char* given = std::getenv("SPINDLE_FAULTS_SEED");
   const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 2;
   std::cout << "seed " << seed << "; another by SPINDLE_FAULTS_SEED\n";

@@ -144,7 +144,7 @@ int hunt(const Options& options) {
   {
     Progress progress(options.seeds);
     run_seeds(
-        {options.seed, options.seeds}, options.jobs, [](std::uint64_t seed) { return run(draw_plan(seed)); },
+        {options.seed, options.seeds}, {options.jobs}, [](std::uint64_t seed) { return run(draw_plan(seed)); },
         [&](std::uint64_t seed, const Outcome& outcome) { summary.add(seed, daemons_of(seed, outcome), outcome); },
         [&] { progress.show(summary); });
     summary.seconds = progress.seconds();

@@ -17,13 +17,14 @@
 // In the tree for coverage the compiler brings this; elsewhere it is not there.
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" __attribute__((weak)) int __llvm_profile_write_file();
+// In the tree with sanitizers this one.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
+extern "C" __attribute__((weak)) int __lsan_do_recoverable_leak_check();
 
 namespace spindled::hunt {
 
 namespace {
 
-/// Seconds of a processor after which a run is taken to hang; most take a tenth of one.
-constexpr int kHangSeconds = 60;
 /// Instead of a length: the seed begins.
 constexpr std::uint64_t kBegins = UINT64_MAX;
 
@@ -48,10 +49,14 @@ void die_after(int seconds) {
   ::setitimer(ITIMER_VIRTUAL, &timer, nullptr);
 }
 
+/// Whether this process has lost memory, which its standard error then says: it ends without exit(), which would look.
+bool has_leaks() { return __lsan_do_recoverable_leak_check != nullptr && __lsan_do_recoverable_leak_check() != 0; }
+
 /// One process that does every `step`th seed from `next` on.
 class Worker {
  public:
-  Worker(std::uint64_t next, std::uint64_t end, std::uint64_t step) : next_(next), end_(end), step_(step) {}
+  Worker(std::uint64_t next, std::uint64_t end, std::uint64_t step, int hang_seconds)
+      : next_(next), end_(end), step_(step), hang_seconds_(hang_seconds) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker() { close_all(); }
@@ -66,6 +71,7 @@ class Worker {
   [[noreturn]] void work_off(int out, const SeedWork& work) const;
   void take_frames(const SeedDone& done);
   void bury(const SeedDone& done);
+  Finding finding_of_death(int signal, const std::string& output) const;
   std::string output() const;
   void close_all() {
     for (int* each : {&fd_, &errors_}) {
@@ -77,6 +83,7 @@ class Worker {
   std::uint64_t next_;
   std::uint64_t end_;
   std::uint64_t step_;
+  int hang_seconds_;
   pid_t process_ = -1;
   int fd_ = -1;
   int errors_ = -1;  // the standard error of the process, of the seed that it is at
@@ -105,9 +112,10 @@ void Worker::work_off(int out, const SeedWork& work) const {
     if (::ftruncate(STDERR_FILENO, 0) != 0 || ::lseek(STDERR_FILENO, 0, SEEK_SET) != 0) ::_exit(3);
     const Head begins{seed, kBegins};
     write_all(out, &begins, sizeof begins);
-    die_after(kHangSeconds);
+    die_after(hang_seconds_);
     const std::string text = to_text(work(seed));
     die_after(0);
+    if (has_leaks()) ::_exit(3);
     const Head head{seed, text.size()};
     write_all(out, &head, sizeof head);
     write_all(out, text.data(), text.size());
@@ -173,13 +181,12 @@ void Worker::bury(const SeedDone& done) {
   close_all();
 }
 
-}  // namespace
-
-Finding finding_of_death(int signal, const std::string& output) {
+/// What a process that died of `signal` leaves: `output` is its standard error.
+Finding Worker::finding_of_death(int signal, const std::string& output) const {
   if (signal == SIGVTALRM) {
-    return {"hang", fmt::format("hang: the run did not end within {} s of a processor", kHangSeconds)};
+    return {"hang", fmt::format("hang: the run did not end within {} s of a processor", hang_seconds_)};
   }
-  for (const char* mark : {": check failed: ", "ERROR: AddressSanitizer", "runtime error: "}) {
+  for (const char* mark : {": check failed: ", "ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error: "}) {
     const std::size_t found = output.find(mark);
     if (found == std::string::npos) continue;
     const std::size_t begin = output.rfind('\n', found) + 1;
@@ -190,15 +197,19 @@ Finding finding_of_death(int signal, const std::string& output) {
   return {"crash", fmt::format("crash: the run ended with signal {} ({})", signal, ::strsignal(signal))};
 }
 
-void run_seeds(Seeds seeds, std::size_t jobs, const SeedWork& work, const SeedDone& done,
+}  // namespace
+
+void run_seeds(Seeds seeds, const Workers& workers, const SeedWork& work, const SeedDone& done,
                const std::function<void()>& idle) {
   const std::uint64_t end = seeds.first + seeds.count;
-  std::vector<std::unique_ptr<Worker>> workers;
-  for (std::size_t i = 0; i < jobs; ++i) workers.push_back(std::make_unique<Worker>(seeds.first + i, end, jobs));
+  std::vector<std::unique_ptr<Worker>> all;
+  for (std::size_t i = 0; i < workers.count; ++i) {
+    all.push_back(std::make_unique<Worker>(seeds.first + i, end, workers.count, workers.hang_seconds));
+  }
   for (;;) {
     std::vector<pollfd> waiting;
     std::vector<Worker*> owners;
-    for (const auto& each : workers) {
+    for (const auto& each : all) {
       if (each->is_done()) continue;
       if (each->fd() < 0) each->start(work);
       waiting.push_back({each->fd(), POLLIN, 0});
@@ -213,10 +224,10 @@ void run_seeds(Seeds seeds, std::size_t jobs, const SeedWork& work, const SeedDo
   }
 }
 
-Outcome run_apart(const Plan& plan, const RunOptions& options) {
+Outcome run_apart(const Plan& plan, const RunOptions& options, int hang_seconds) {
   Outcome result;
   run_seeds(
-      {plan.seed, 1}, 1, [&](std::uint64_t) { return run(plan, options); },
+      {plan.seed, 1}, {1, hang_seconds}, [&](std::uint64_t) { return run(plan, options); },
       [&](std::uint64_t, const Outcome& outcome) { result = outcome; });
   return result;
 }

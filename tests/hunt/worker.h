@@ -17,17 +17,22 @@ struct Seeds {
   std::uint64_t count = 1;
 };
 
-/// Has `work` done for all seeds by `jobs` processes and calls `done` here for each, in the order in which they end. A
-/// seed whose process dies, or does not end within minutes, fails; the others go on. `idle` is called in between, at
+/// Seconds of a processor after which a run is taken to hang; most take a tenth of one.
+inline constexpr int kHangSeconds = 60;
+
+struct Workers {
+  std::size_t count = 1;
+  int hang_seconds = kHangSeconds;
+};
+
+/// Has `work` done for all seeds by so many processes and calls `done` here for each, in the order in which they end. A
+/// seed whose process dies, or hangs, fails; the others go on. `idle` is called in between, at
 /// least once a second.
 void run_seeds(
-    Seeds seeds, std::size_t jobs, const SeedWork& work, const SeedDone& done,
+    Seeds seeds, const Workers& workers, const SeedWork& work, const SeedDone& done,
     const std::function<void()>& idle = [] {});
 
 /// `run` in a process of its own.
-Outcome run_apart(const Plan& plan, const RunOptions& options = {});
-
-/// What a process that died of `signal` leaves: `output` is its standard error.
-Finding finding_of_death(int signal, const std::string& output);
+Outcome run_apart(const Plan& plan, const RunOptions& options = {}, int hang_seconds = kHangSeconds);
 
 }  // namespace spindled::hunt

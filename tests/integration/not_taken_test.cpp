@@ -85,5 +85,28 @@ TEST(NotTaken, IsExactWhereTheDaemonStops) {
   EXPECT_LT(end.not_taken.messages, Flood::kMessages);
 }
 
+// What was read before is still sent, for as long as that takes.
+TEST(NotTaken, PublishingThatFailsSaysSoBeforeAllIsTaken) {
+  Flood flood(60s);
+  flood.wait_until_some_are_taken();
+  const TemporaryDirectory directory;
+  const std::string lines = directory.path("lines"), missing = directory.path("missing");
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += std::to_string(i) + std::string(1000, ' ') + "\n";
+  write_file(lines, text);
+  ProcessOptions options;
+  options.arguments = {"publish", "news", "--connect", flood.line.alpha.socket(), "--file", lines, "--file", missing};
+  Process publisher(SPUSER_PATH, options);
+  publisher.wait_for_line("spuser: cannot open " + missing);
+  std::size_t published = 0;
+  for (std::size_t count = 0; count < Flood::kMessages + 500; ++count) {
+    if (next_message(flood.reader).sender() != "#sender#alpha") ++published;
+  }
+  EXPECT_EQ(published, 500u);
+  EXPECT_EQ(publisher.wait(), 3);
+  EXPECT_EQ(publisher.output(Process::Stream::error),
+            "spuser: cannot open " + missing + ": No such file or directory\n");
+}
+
 }  // namespace
 }  // namespace spindle::test

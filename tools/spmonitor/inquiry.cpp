@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "tools/spmonitor/rates.h"
+
 namespace spmonitor {
 
 namespace proto = spindle::admin;
@@ -39,21 +41,6 @@ Result<void> add_sessions(AdminClient& client, proto::Request request, std::size
     all.set_total(reply->sessions().total());
   }
   return {};
-}
-
-void add_rates(const proto::LinksReply& before, double seconds, proto::LinksReply& now) {
-  for (proto::Link& link : *now.mutable_links()) {
-    const auto same = [&](const proto::Link& other) {
-      return other.peer() == link.peer() && other.address() == link.address() && other.bytes_in() <= link.bytes_in();
-    };
-    const auto old = std::find_if(before.links().begin(), before.links().end(), same);
-    if (old == before.links().end()) continue;
-    const auto rate = [&](std::uint64_t from, std::uint64_t to) { return static_cast<double>(to - from) / seconds; };
-    link.set_bytes_in_per_second(rate(old->bytes_in(), link.bytes_in()));
-    link.set_bytes_out_per_second(rate(old->bytes_out(), link.bytes_out()));
-    link.set_frames_in_per_second(rate(old->frames_in(), link.frames_in()));
-    link.set_frames_out_per_second(rate(old->frames_out(), link.frames_out()));
-  }
 }
 
 }  // namespace

@@ -25,10 +25,13 @@ inline ExitCode exit_code_of(const std::error_code& error, ExitCode otherwise) {
   return is_usage ? kExitBadCommandLine : otherwise;
 }
 
-/// Thrown to end the program; caught in main, which prints the text, if any, to standard error.
+/// Thrown to end the program; caught in main, which says the text.
 struct Exit {
   int code = kExitDone;
   std::string text{};
+
+  /// On standard error, once; where the text is empty there is nothing to say.
+  void say();
 };
 
 }  // namespace spuser

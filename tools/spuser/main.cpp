@@ -1,6 +1,4 @@
 // spuser: talks to groups from a shell.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -309,8 +307,8 @@ int run(const CommandLine& line) {
     }
     output.flush();
     return kExitDone;
-  } catch (const Exit& exit) {
-    if (!exit.text.empty()) std::fputs(fmt::format("spuser: {}\n", exit.text).c_str(), stderr);
+  } catch (Exit& exit) {
+    exit.say();
     return exit.code;
   }
 }

@@ -134,7 +134,12 @@ void publish(Signals& signals, Output& output, const ConnectionOptions& connecti
   // A daemon that makes senders wait takes what was sent when it can; a signal ends the waiting.
   connect.disconnect_timeout = 24h;
   Conversation conversation(signals, output, connect);
-  Publisher(conversation, output, options, connection.independent_flows).run();
+  try {
+    Publisher(conversation, output, options, connection.independent_flows).run();
+  } catch (Exit& exit) {
+    exit.say();  // before the waiting
+    throw;
+  }
 }
 
 }  // namespace spuser

@@ -1,14 +1,13 @@
 """A client of a scenario: its driver, what it has sent, and what it is told."""
 import dataclasses
 
-from . import payload
+from . import listening, payload
 from .failure import PATIENCE_S, Failure
 from .members import Members
 
 # What is passed over while something else is awaited. Messages, and what says that some are missing, never are.
 NEWS = {"ready", "flow", "warned", "resumed", "bulk_progress", "bulk_stalled", "feed_flow", "feed_writable"}
 PASSED_OVER = NEWS | {"view", "signal"}
-FEED_EVENTS = {"feed_opened", "feed_packet", "feed_gap", "feed_closed"}
 SEEDS_PER_CLIENT = 1_000_000
 FIRST_MARKER = 900_000
 FIRST_CONTENT = 800_000
@@ -48,6 +47,7 @@ class Client:
         self.feeds = []  # that it has opened
         self.heard = {}  # feeds of others that it was told of: what it calls them
         self.last_packets = {}  # of those: of the message that came last its first packet, and how many it has
+        self.listening = listening.Listening()
         self.feed_events = []  # that came while something else was awaited: feeds are in no order with it
         self.members = Members(b"")
         self.news = []  # of flows and of the queue, which were passed over
@@ -144,7 +144,7 @@ class Client:
         """The next event that is not passed over, or of the kind that is awaited."""
         while True:
             event = self._take(awaited)
-            if event.word in FEED_EVENTS:
+            if event.word in listening.EVENTS:
                 self.feed_events.append(event)
             elif event.word == awaited or event.word not in (passed_over or self.passed_over):
                 return event
@@ -159,10 +159,20 @@ class Client:
                     self.feed_events.remove(event)
                     return event
             event = self._take(awaited)
-            if event.word in FEED_EVENTS:
+            if event.word in listening.EVENTS:
                 self.feed_events.append(event)
             elif event.word not in self.passed_over:
                 return event
+
+    def unsaid_feed_event(self):
+        """One that has come and that no statement has taken; None if there is none.
+
+        Who listens late may have got the last packets of what was sent before, or not: those are passed over of a feed
+        of which no statement has taken a message yet.
+        """
+        def is_passed_over(event):
+            return event.word in ("feed_packet", "feed_gap") and event.values.text("feed") not in self.last_packets
+        return next((event for event in self.feed_events if not is_passed_over(event)), None)
 
     def keep(self, event):
         """Has the event come once more."""
@@ -182,7 +192,17 @@ class Client:
             self.members.apply(event.values)
         elif event.word in NEWS:
             self.news.append(event)
+        elif event.word == "told" and event.values.text("request", "none") == "listen":
+            self.listening.stops(event.values.bytes("group"))
+        elif event.word in listening.EVENTS:
+            self._take_of_feed(event)
         return event
+
+    def _take_of_feed(self, event):
+        try:
+            self.listening.take(event)
+        except Failure as failure:
+            raise Failure(f"{self.name} {failure}") from None
 
     def expect_end(self, code, ignore_messages):
         """Up to the end of the connection, which has to be the last event."""

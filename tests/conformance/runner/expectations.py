@@ -205,6 +205,9 @@ def expect_nothing(client):
                  and Sent.from_event(event.values, marker.label, client.name) == marker)
     if not is_marker:
         raise Failure(f"{client.name} gets {describe(event)}, which the scenario does not say")
+    unsaid = client.unsaid_feed_event()
+    if unsaid:
+        raise Failure(f"{client.name} gets {describe(unsaid)}, which the scenario does not say")
 
 
 def check_done(stage, step, clients):

@@ -26,6 +26,9 @@ def perform_listen(stage, step, clients):
             if step.arguments["deadline_ms"] is not None:
                 pairs.append(("deadline_ms", step.arguments["deadline_ms"]))
         answer = client.call(step, step.verb, pairs)
+        if answer is None or answer.word == "ok":
+            change = client.listening.listens if step.verb == "listen" else client.listening.stops
+            change(step.arguments["group"])
         expect_refusal(client, step, answer)
     stage.each(clients, one)
 
@@ -47,6 +50,7 @@ def perform_feed(stage, step, clients):
         answer = client.call(step, "feed", pairs)
         if answer is not None and answer.word == "ok":
             client.feeds.append(Feed(len(client.feeds) + 1, answer.values.text("feed"), step.arguments["group"]))
+            client.listening.opens(answer.values.text("feed"))
     stage.each(clients, one)
 
 

@@ -50,6 +50,9 @@ struct Search {
 /// Seeds on which the daemon without any mistake fails, and how: they show nothing of a variant.
 using Unsound = std::map<std::uint64_t, Finding>;
 
+/// Seconds of a processor: there are variants that never end. Other runs take a tenth of one.
+constexpr int kVariantHangSeconds = 10;
+
 constexpr const char* kReached = "runs that came by the mistake";
 
 Outcome run_plan(const Plan& plan) {
@@ -63,7 +66,7 @@ Outcome run_one(std::uint64_t seed) { return run_plan(draw_plan(seed)); }
 /// Whether the daemon without any mistake comes through; otherwise the seed joins `unsound`.
 bool is_sound(std::uint64_t seed, Unsound& unsound) {
   switch_on(Broken::none);
-  run_seeds({seed, 1}, 1, run_one, [&](std::uint64_t, const Outcome& outcome) {
+  run_seeds({seed, 1}, {1, kVariantHangSeconds}, run_one, [&](std::uint64_t, const Outcome& outcome) {
     if (outcome.failed()) unsound.emplace(seed, outcome.findings.front());
   });
   return !unsound.contains(seed);
@@ -73,7 +76,7 @@ bool is_sound(std::uint64_t seed, Unsound& unsound) {
 bool find(Broken variant, Seeds seeds, std::size_t jobs, Unsound& unsound, Search& result) {
   std::map<std::uint64_t, Finding> failures;
   switch_on(variant);
-  run_seeds(seeds, jobs, run_one, [&](std::uint64_t seed, const Outcome& outcome) {
+  run_seeds(seeds, {jobs, kVariantHangSeconds}, run_one, [&](std::uint64_t seed, const Outcome& outcome) {
     result.reached = result.reached || outcome.tally.count(kReached) > 0;
     if (outcome.failed()) failures.emplace(seed, outcome.findings.front());
   });
@@ -104,7 +107,7 @@ Search search(Broken variant, Seeds seeds, std::size_t jobs, const FoundSeeds& f
 void search(Broken variant, const std::vector<KeptPlan>& plans, std::size_t jobs, Search& result) {
   switch_on(variant);
   run_seeds(
-      {0, plans.size()}, jobs, [&](std::uint64_t index) { return run_plan(plans[index].plan); },
+      {0, plans.size()}, {jobs, kVariantHangSeconds}, [&](std::uint64_t index) { return run_plan(plans[index].plan); },
       [&](std::uint64_t index, const Outcome& outcome) {
         result.reached = result.reached || outcome.tally.count(kReached) > 0;
         if (!outcome.failed() || !result.plan.empty()) return;
@@ -118,7 +121,7 @@ void keep(Broken variant, const Search& found, const std::string& folder) {
   constexpr std::size_t kTries = 1000;
   const auto fails = [&](Broken with, const Plan& plan) {
     switch_on(with);
-    const Outcome outcome = run_apart(plan);
+    const Outcome outcome = run_apart(plan, {}, kVariantHangSeconds);
     return outcome.failed() && (with == Broken::none || outcome.findings.front().property == found.finding.property);
   };
   const auto still_shows = [&](const Plan& plan) { return fails(variant, plan) && !fails(Broken::none, plan); };
