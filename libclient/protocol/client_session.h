@@ -105,7 +105,9 @@ class ClientSession {
   const std::string& private_name() const { return engine_.private_name(); }
   /// How often it was connected again.
   std::uint64_t reconnections() const { return reconnections_; }
+  /// Messages that are unknown count among them until `note_told` says that the program has been given the event.
   NotTaken not_taken() const { return engine_.not_taken(); }
+  void note_told(const Reconnected& event) { engine_.writer().note_told_unknown(event.unknown.size()); }
 
   ClientEngine& engine() { return engine_; }
   const ClientEngine& engine() const { return engine_; }

@@ -80,6 +80,10 @@ std::error_code Connection::Impl::flush_ok(const FlushRequest& request) {
 }
 
 void Connection::Impl::note_taken(const Event& event) {
+  if (const auto* again = event.get_if<Reconnected>()) {
+    const Lock lock(mutex_);
+    if (!draining_ && !closing_) session_.note_told(*again);  // otherwise they are told by who drains or disconnects
+  }
   const auto* request = event.get_if<FlushRequest>();
   if (request == nullptr) return;
   {
@@ -106,7 +110,7 @@ NotTaken Connection::Impl::confirm(Deadline deadline, const std::stop_token& sto
   const auto answer = std::make_shared<Answer<NotTaken>>();
   Lock lock(mutex_);
   if (on_thread() || stop.stop_requested() || !can_send() || session_.engine().confirm()) return session_.not_taken();
-  const std::uint64_t accepted = session_.writer().accepted();
+  const std::uint64_t accepted = session_.writer().accepted(), unknown = session_.writer().untold_unknown();
   const PendingCalls::Id id = calls_.add_confirm(session_.writer().last_request(), Deadline::max(),
                                                  [answer](NotTaken not_taken) { answer->give(not_taken); });
   flush(lock);
@@ -114,7 +118,10 @@ NotTaken Connection::Impl::confirm(Deadline deadline, const std::stop_token& sto
   const auto wake = on_stop(stop, [&answer] { answer->wake(); });
   if (const auto not_taken = answer->wait(deadline, stop)) return *not_taken;
   lock.lock();
-  if (calls_.forget(id)) return session_.writer().not_taken_of(accepted);
+  if (calls_.forget(id)) {
+    const NotTaken known = session_.writer().not_taken_of(accepted);
+    return {known.messages + unknown, known.exact && unknown == 0};
+  }
   lock.unlock();
   return *answer->wait(Deadline::max());  // it has come just now
 }
@@ -168,12 +175,12 @@ NotTaken Connection::Impl::drain(Deadline deadline, const std::stop_token& stop)
   Patience patience(deadline, stop);
   {
     Lock lock(mutex_);
+    draining_ = !on_thread();
     for (const std::string& group : joined_.names()) {
       if (wait_for_room(lock, patience) || session_.leave(group)) break;
       flush(lock);
     }
-    if (!on_thread()) {
-      draining_ = true;
+    if (draining_) {
       raise_event(wake_);  // it may have stopped reading
       static_cast<void>(wait_for(lock, patience, [this] { return joined_.empty() || !can_send(); }));
     }

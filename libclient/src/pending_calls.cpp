@@ -11,7 +11,7 @@ PendingCalls::Id PendingCalls::add_join(std::uint32_t request, std::string_view 
 }
 
 PendingCalls::Id PendingCalls::add_confirm(std::uint32_t request, Deadline deadline, Confirmed done) {
-  confirms_.push_back({{++last_, deadline}, request, writer().accepted(), std::move(done)});
+  confirms_.push_back({{++last_, deadline}, request, writer().accepted(), writer().untold_unknown(), std::move(done)});
   return last_;
 }
 
@@ -62,6 +62,11 @@ bool PendingCalls::note_join_refused(const std::string& group, std::error_code e
 void PendingCalls::begin_anew() {
   for (Join& join : joins_) join.request = writer().pending_join(join.group);
   end_joins(0, Errc::connection_lost);  // they were left, and nobody has asked anew
+  std::erase_if(confirms_, [this](Confirm& confirm) {
+    const std::optional<std::uint64_t> messages = writer().ended_confirm(confirm.request);
+    if (messages) finish(confirm, {*messages, false});
+    return messages.has_value();
+  });
 }
 
 template <typename Outcome>
@@ -82,7 +87,7 @@ bool PendingCalls::end_first_join(const std::string& group, const Outcome& outco
 void PendingCalls::note_confirmed(std::uint32_t request) {
   std::erase_if(confirms_, [&](Confirm& confirm) {
     if (confirm.request != request) return false;
-    done_.emplace_back([done = std::move(confirm.done)] { done(NotTaken{0, true}); });
+    finish(confirm, {0, true});
     return true;
   });
 }
@@ -125,8 +130,13 @@ void PendingCalls::finish(Join& join, Result<GroupView> result) {
 }
 
 void PendingCalls::finish(Confirm& confirm, std::error_code) {
-  done_.emplace_back(
-      [done = std::move(confirm.done), not_taken = writer().not_taken_of(confirm.accepted)] { done(not_taken); });
+  finish(confirm, writer().not_taken_of(confirm.accepted));
+}
+
+void PendingCalls::finish(Confirm& confirm, NotTaken not_taken) {
+  not_taken.messages += confirm.unknown;
+  not_taken.exact = not_taken.exact && confirm.unknown == 0;
+  done_.emplace_back([done = std::move(confirm.done), not_taken] { done(not_taken); });
 }
 
 void PendingCalls::finish(Room& room, std::error_code error) {

@@ -31,7 +31,8 @@ class PendingCalls {
 
   /// Waits for the view with which `member` has joined the group, by the request of that number.
   Id add_join(std::uint32_t request, std::string_view group, Deadline deadline, Joined done);
-  /// Waits until the messages that were accepted so far have entered.
+  /// Waits until the messages that were accepted so far have entered. What has become unknown, and the program has not
+  /// been told of so far, counts as not taken.
   Id add_confirm(std::uint32_t request, Deadline deadline, Confirmed done);
   /// Waits until a message to the groups may be sent.
   Id add_writable(const Groups& groups, Deadline deadline, Writable done);
@@ -80,6 +81,7 @@ class PendingCalls {
   struct Confirm : Call {
     std::uint32_t request = 0;
     std::uint64_t accepted = 0;
+    std::uint64_t unknown = 0;  // messages of former sessions
     Confirmed done;
   };
   struct Room : Call {
@@ -103,6 +105,7 @@ class PendingCalls {
   void finish(Join& join, Result<GroupView> result);
   /// Says what it knows, whatever ends it.
   void finish(Confirm& confirm, std::error_code error);
+  void finish(Confirm& confirm, NotTaken not_taken);
   void finish(Room& room, std::error_code error);
   void finish(Request& request, std::error_code error);
   void finish(Request& request, Answers answers);

@@ -538,6 +538,26 @@ TEST_F(CConnections, AreConfirmedWhatTheNetworkHasTaken) {
   server.join();
 }
 
+TEST_F(CConnections, SayWhatWasLostWithAFormerOne) {
+  spindle_options_set_reconnect_timeout(options_, 60 * kSecond);
+  ASSERT_EQ(connect(), 0);
+  EXPECT_EQ(spindle_multicast(connection_, SPINDLE_FIFO, &kNews, 1, kNews, nullptr, 0), 0);
+  std::thread server([&] {
+    daemon_.read_messages(1);
+    EXPECT_EQ(daemon_.read().type, ClientFrame::confirm);
+    daemon_.hang_up();
+    daemon_.accept();
+    EXPECT_EQ(daemon_.read().type, ClientFrame::hello);
+    daemon_.write(welcome_frame());
+  });
+  std::uint64_t not_taken = 99;
+  int is_exact = 99;
+  EXPECT_EQ(spindle_confirm(connection_, SPINDLE_NO_TIMEOUT, &not_taken, &is_exact), SPINDLE_ERROR_CONNECTION_LOST);
+  EXPECT_EQ(not_taken, 1u);
+  EXPECT_EQ(is_exact, 0);
+  server.join();
+}
+
 TEST_F(CConnections, AreClosedForGood) {
   ASSERT_EQ(connect(), 0);
   std::uint64_t not_taken = 99;

@@ -270,13 +270,14 @@ class Connection(LinkOwner):
 
     async def confirm(self, timeout: Optional[float] = None) -> None:
         """Waits until the network has taken all that was sent before. Raises NotTakenError, which says how much it has
-        not."""
+        not, also where some of it becomes unknown (Reconnected); code CONNECTION_LOST then."""
+        until = _patience.until(timeout)
         call = self._session.confirm(timeout)
         if call < 0:
             lost, code = self._session.not_taken, Code(-call)
         else:
             ended, lost = await self._outcome(call)
-            code = ended or (Code.TIMED_OUT if self._session.can_send else Code.NOT_CONNECTED)
+            code = ended or _patience.why_not_taken(until, self._session.can_send)
         if lost:
             raise NotTakenError(lost, code)
 

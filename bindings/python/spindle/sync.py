@@ -305,13 +305,14 @@ class Connection:
 
     def confirm(self, timeout: Optional[float] = None) -> None:
         """Waits until the network has taken all that was sent before. Raises NotTakenError."""
+        until = _patience.until(timeout)
         with self._calling() as session:
             call = session.confirm(timeout)
             if call < 0:
                 lost, code = session.not_taken, Code(-call)
             else:
                 ended, lost = self._outcome(call)
-                code = ended or (Code.TIMED_OUT if session.can_send else Code.NOT_CONNECTED)
+                code = ended or _patience.why_not_taken(until, session.can_send)
         if lost:
             raise NotTakenError(lost, code)
 

@@ -335,6 +335,23 @@ class Calls(WithDaemon):
         await ann.confirm(PATIENCE_S)
         self.assertFalse(await ann.close())
 
+    async def test_confirming_says_what_is_unknown(self):
+        ann = await self.connect("ann")
+        self.daemon.send_signal(signal.SIGSTOP)
+        await ann.multicast(Service.AGREED, "den", b"")
+        confirmation = asyncio.create_task(ann.confirm())
+        await soon(lambda: not ann._session.output_size)
+        self.daemon.end()
+        self.daemon.start()
+        with self.assertRaises(spindle.NotTakenError) as raised:
+            await confirmation
+        self.assertEqual(spindle.Code.CONNECTION_LOST, raised.exception.code)
+        self.assertEqual(spindle.NotTaken(1, False), raised.exception.not_taken)
+        with self.assertRaises(spindle.NotTakenError):
+            await ann.confirm(PATIENCE_S)
+        self.assertEqual(1, len((await ann.receive(timeout=PATIENCE_S)).unknown))
+        await ann.confirm(PATIENCE_S)
+
     async def test_sending_needs_no_turn_of_the_loop_while_there_is_room(self):
         ann = await self.connect("ann", send_buffer=4096)
         for _ in range(20):

@@ -230,9 +230,10 @@ class SPINDLE_EXPORT Connection {
                      std::stop_token stop = {});
 
   /// Waits until the network has taken all messages that were sent before, for `timeout` at most, and says how many it
-  /// has not taken. With independent flows and others that send meanwhile the number is a bound where it is not zero.
-  /// In a handler, where it does not wait, these are the messages that are under way. Where it is cancelled it says
-  /// what it knows, as at the end of its time.
+  /// has not taken. Ends, and counts them, where some of these become unknown (Reconnected) meanwhile. With independent
+  /// flows and others that send meanwhile the number is a bound where it is not zero. In a handler, where it does not
+  /// wait, these are the messages that are under way. Where it is cancelled it says what it knows, as at the end of its
+  /// time.
   [[nodiscard]] NotTaken confirm(std::chrono::nanoseconds timeout, const std::stop_token& stop = {});
   /// The same without waiting; `done` is called as by join_then().
   void confirm_then(std::chrono::nanoseconds timeout, std::function<void(NotTaken)> done, std::stop_token stop = {});

@@ -279,10 +279,12 @@ SPINDLE_C_API spindle_code spindle_request_view(spindle_connection* connection, 
 SPINDLE_C_API spindle_code spindle_request_flow(spindle_connection* connection, const spindle_bytes* groups,
                                                 size_t count);
 
-/* Waits until the network has taken all messages that were sent before: 0. Otherwise SPINDLE_ERROR_TIMED_OUT, or
-   SPINDLE_ERROR_NOT_CONNECTED where the connection had ended before the call. Where they are not null, `*not_taken` is
-   how many messages it has not taken, and `*is_exact` whether the daemon has said so; if it has not, there are no more
-   than these. */
+/* Waits until the network has taken all messages that were sent before: 0. Otherwise SPINDLE_ERROR_TIMED_OUT,
+   SPINDLE_ERROR_NOT_CONNECTED where the connection had ended before the call, or SPINDLE_ERROR_CONNECTION_LOST where a
+   connection was lost with some of them before the time was over. Where they are not null, `*not_taken` is how many
+   messages it has not taken, and `*is_exact` whether the daemon has said so; if it has not, there are no more than
+   these. Of messages that are unknown (SPINDLE_EVENT_RECONNECTED) those are among them that the program had not been
+   told of by that event when it called, or that have become so since. */
 SPINDLE_C_API spindle_code spindle_confirm(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken,
                                            int* is_exact);
 /* The same, until the token is cancelled: then CANCELLED where something has not been taken, and as much is said of it

@@ -2,7 +2,9 @@ package io.spindle.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.spindle.Answers;
@@ -13,6 +15,8 @@ import io.spindle.Destinations;
 import io.spindle.Event;
 import io.spindle.JoinOptions;
 import io.spindle.Name;
+import io.spindle.NotTaken;
+import io.spindle.NotTakenException;
 import io.spindle.Reconnected;
 import io.spindle.RequestFailed;
 import io.spindle.SendOptions;
@@ -28,6 +32,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -304,6 +309,68 @@ final class ClientSessionTest {
       }
     } catch (IOException failure) {
       hasSent.completeExceptionally(failure);
+    }
+  }
+
+  /** Answers a confirm: nothing has been sent in this session. */
+  private static void answerConfirm(Socket client, DataInputStream from) throws IOException {
+    byte[] confirm = PlayedDaemon.awaitFrame(from, Frames.CONFIRM);
+    Output answer = new Output();
+    int head = answer.beginFrame(Frames.CONFIRMED);
+    answer.bytes(confirm, 0, confirm.length);
+    answer.varint(0);
+    answer.endFrame(head);
+    client.getOutputStream().write(answer.toBytes());
+  }
+
+  /** As a daemon that is gone as it is asked for a confirmation, and then as another one. */
+  private static void serveConfirms(ServerSocket server, CompletableFuture<Void> isOver) {
+    try {
+      try (Socket first = server.accept()) {
+        first.getOutputStream().write(PlayedDaemon.welcome(FORMER).toBytes());
+        PlayedDaemon.awaitFrame(new DataInputStream(first.getInputStream()), Frames.CONFIRM);
+      }
+      try (Socket second = server.accept()) {
+        second.getOutputStream().write(PlayedDaemon.welcome(OWN).toBytes());
+        DataInputStream from = new DataInputStream(second.getInputStream());
+        answerConfirm(second, from);
+        answerConfirm(second, from);
+        isOver.complete(null);
+      }
+    } catch (IOException failure) {
+      isOver.completeExceptionally(failure);
+    }
+  }
+
+  private static NotTakenException failureOf(CompletableFuture<Void> confirmation) {
+    ExecutionException failure =
+        assertThrows(ExecutionException.class, () -> confirmation.get(TestDaemon.PATIENCE_S, TimeUnit.SECONDS));
+    return assertInstanceOf(NotTakenException.class, failure.getCause());
+  }
+
+  /** What the former daemon may have let in, or not, the new one can say nothing of. */
+  @Test
+  void confirmationsCountWhatIsUnknownUntilTheProgramHasBeenToldOfIt() throws Exception {
+    CompletableFuture<Void> isOver = new CompletableFuture<>();
+    try (ServerSocket server = new ServerSocket(0, 2, InetAddress.getLoopbackAddress())) {
+      Thread daemon = new Thread(() -> serveConfirms(server, isOver));
+      daemon.start();
+      ConnectOptions options =
+          ConnectOptions.at("tcp:127.0.0.1:" + server.getLocalPort()).withKeepalive(Duration.ofHours(1));
+      try (Connection ann = Spindle.connect(options)) {
+        for (int i = 0; i < 3; i++) {
+          ann.multicast(Service.AGREED, "news", new byte[1]);
+        }
+        NotTakenException lost = failureOf(ann.confirm(Duration.ofHours(1)));
+        assertEquals(Code.CONNECTION_LOST, lost.code());
+        assertEquals(new NotTaken(3, false), lost.notTaken());
+        lost = failureOf(ann.confirm(Duration.ofHours(1)));
+        assertEquals(new NotTaken(3, false), lost.notTaken(), "it has not been told before");
+        assertEquals(3, assertInstanceOf(Reconnected.class, ann.receive()).unknown().size());
+        ann.confirm(Duration.ofHours(1)).get(TestDaemon.PATIENCE_S, TimeUnit.SECONDS);
+        isOver.get(TestDaemon.PATIENCE_S, TimeUnit.SECONDS);
+      }
+      daemon.join();
     }
   }
 
