@@ -118,7 +118,7 @@ void Connection::request_then(const Groups& groups, const Payload& payload, std:
                               std::function<void(Answers)> done, RequestOptions options, const std::stop_token& stop) {
   Impl* impl = usable();
   if (impl == nullptr) return done({Errc::not_connected, {}, {}});
-  impl->ask_then(groups, payload, deadline_after(timeout), Patience::none(), std::move(done), options, stop);
+  impl->ask_then(groups, payload, deadline_after(timeout), std::move(done), options, stop);
 }
 
 std::error_code Connection::reply(const Message& request, const Payload& payload, SendOptions options,

@@ -6,6 +6,20 @@
 
 namespace spindle {
 
+// What the call comes to, which ends at the deadline or with a stop at the latest, whatever the connection's thread
+// does: that may be in code of the program's, which waits for who waits here.
+template <typename T>
+T Connection::Impl::outcome_of(Lock& lock, PendingCalls::Id call, Answer<T>& answer, Deadline deadline,
+                               const std::stop_token& stop) {
+  lock.unlock();
+  const auto wake = on_stop(stop, [&answer] { answer.wake(); });
+  if (std::optional<T> outcome = answer.wait(deadline, stop)) return *std::move(outcome);
+  lock.lock();
+  calls_.end_call(call, stop.stop_requested() ? Errc::cancelled : Errc::timed_out);
+  lock.unlock();
+  return *answer.wait(Deadline::max());  // it is there
+}
+
 void Connection::Impl::join_then(std::string_view group, Deadline deadline, PendingCalls::Joined done,
                                  JoinOptions options, const std::stop_token& stop) {
   const Stoppable call = stoppable_call(stop);
@@ -35,16 +49,11 @@ Result<GroupView> Connection::Impl::join(std::string_view group, Deadline deadli
   const auto answer = std::make_shared<Answer<Result<GroupView>>>();
   Lock lock(mutex_);
   if (const std::error_code error = ask_to_join(lock, group, Patience(deadline, stop), options)) return error;
-  const PendingCalls::Id id = calls_.add_join(session_.writer().last_request(), group, Deadline::max(),
-                                              [answer](Result<GroupView> result) { answer->give(std::move(result)); });
+  const PendingCalls::Id id = calls_.add_join(
+      session_.writer().last_request(), group, Deadline::max(),
+      [answer](Result<GroupView> result) { answer->give(std::move(result)); }, PendingCalls::Ends::at_once);
   flush(lock);
-  lock.unlock();
-  const auto wake = on_stop(stop, [&answer] { answer->wake(); });
-  if (auto result = answer->wait(deadline, stop)) return *std::move(result);
-  lock.lock();
-  if (calls_.forget(id)) return stop.stop_requested() ? Errc::cancelled : Errc::timed_out;
-  lock.unlock();
-  return *answer->wait(Deadline::max());  // it has come just now
+  return outcome_of(lock, id, *answer, deadline, stop);
 }
 
 // Queues the request, once there is room for it. It is written with the next flush, so that whoever waits for its
@@ -110,20 +119,11 @@ NotTaken Connection::Impl::confirm(Deadline deadline, const std::stop_token& sto
   const auto answer = std::make_shared<Answer<NotTaken>>();
   Lock lock(mutex_);
   if (on_thread() || stop.stop_requested() || !can_send() || session_.engine().confirm()) return session_.not_taken();
-  const std::uint64_t accepted = session_.writer().accepted(), unknown = session_.writer().untold_unknown();
-  const PendingCalls::Id id = calls_.add_confirm(session_.writer().last_request(), Deadline::max(),
-                                                 [answer](NotTaken not_taken) { answer->give(not_taken); });
+  const PendingCalls::Id id = calls_.add_confirm(
+      session_.writer().last_request(), Deadline::max(), [answer](NotTaken not_taken) { answer->give(not_taken); },
+      PendingCalls::Ends::at_once);
   flush(lock);
-  lock.unlock();
-  const auto wake = on_stop(stop, [&answer] { answer->wake(); });
-  if (const auto not_taken = answer->wait(deadline, stop)) return *not_taken;
-  lock.lock();
-  if (calls_.forget(id)) {
-    const NotTaken known = session_.writer().not_taken_of(accepted);
-    return {known.messages + unknown, known.exact && unknown == 0};
-  }
-  lock.unlock();
-  return *answer->wait(Deadline::max());  // it has come just now
+  return outcome_of(lock, id, *answer, deadline, stop);
 }
 
 void Connection::Impl::when_writable(const Groups& groups, Deadline deadline, PendingCalls::Writable done,
@@ -141,7 +141,7 @@ void Connection::Impl::when_writable(const Groups& groups, Deadline deadline, Pe
   done(error);
 }
 
-void Connection::Impl::ask_then(const Groups& groups, const Payload& payload, Deadline deadline, Patience patience,
+void Connection::Impl::ask_then(const Groups& groups, const Payload& payload, Deadline deadline,
                                 PendingCalls::Answered done, const RequestOptions& options,
                                 const std::stop_token& stop) {
   const Stoppable call = stoppable_call(stop);
@@ -154,7 +154,7 @@ void Connection::Impl::ask_then(const Groups& groups, const Payload& payload, De
     set_id(call, calls_.add_request(number, deadline, keeping(call, std::move(done))));
     return failure;
   };
-  if (!stop.stop_requested()) error = send(lock, groups, patience, ask);
+  if (!stop.stop_requested()) error = send(lock, groups, Patience::none(), ask);
   wake_thread();
   if (!error) return;
   lock.unlock();
@@ -164,11 +164,21 @@ void Connection::Impl::ask_then(const Groups& groups, const Payload& payload, De
 Answers Connection::Impl::ask(const Groups& groups, const Payload& payload, Deadline deadline,
                               const RequestOptions& options, const std::stop_token& stop) {
   if (on_thread()) return {Errc::would_block, {}, {}};
+  if (stop.stop_requested()) return {Errc::cancelled, {}, {}};
   const auto answer = std::make_shared<Answer<Answers>>();
-  ask_then(
-      groups, payload, deadline, Patience(deadline, stop),
-      [answer](Answers answers) { answer->give(std::move(answers)); }, options, stop);
-  return *answer->wait(Deadline::max());
+  PendingCalls::Id id = 0;
+  const auto ask = [&] {
+    protocol::Requests::Number number = 0;
+    const std::error_code failure = session_.engine().ask(groups, payload, options, number);
+    if (failure) return failure;
+    id = calls_.add_request(
+        number, Deadline::max(), [answer](Answers answers) { answer->give(std::move(answers)); },
+        PendingCalls::Ends::at_once);
+    return failure;
+  };
+  Lock lock(mutex_);
+  if (const std::error_code error = send(lock, groups, Patience(deadline, stop), ask)) return {error, {}, {}};
+  return outcome_of(lock, id, *answer, deadline, stop);
 }
 
 NotTaken Connection::Impl::drain(Deadline deadline, const std::stop_token& stop) {
@@ -225,7 +235,7 @@ void Connection::Impl::note_views() {
 void Connection::Impl::run_done(Lock& lock) {
   while (calls_.has_done()) {
     std::vector<std::function<void()>> done = calls_.take_done();
-    in_handler_ = true;
+    begin_program_code();
     lock.unlock();
     for (const std::function<void()>& each : done) {
       each();

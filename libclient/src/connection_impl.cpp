@@ -89,14 +89,21 @@ NotTaken Connection::Impl::disconnect(Deadline deadline, const std::stop_token& 
     raise_event(wake_);
   }
   if (on_thread()) return session_.not_taken();
-  const auto has_ended = [this] { return ended_; };
-  Patience patience(Deadline::max(), stop);
-  if (wait_for(lock, patience, has_ended) && is_first) {
-    closing_deadline_ = Clock::now();  // a stop
+  Patience patience(ended_ ? Deadline::max() : closing_deadline_, stop);
+  if (wait_for(lock, patience, [this] { return ended_; }) == Errc::cancelled) {
+    if (!is_first) return session_.not_taken();
+    closing_deadline_ = Clock::now();
     raise_event(wake_);
-    wait_until(lock, Deadline::max(), has_ended);
   }
+  // Its thread ends it now, unless that is in code of the program's, which may wait for who waits here.
+  wait_until(lock, Deadline::max(), [this] { return ended_ || in_handler_; });
   return session_.not_taken();
+}
+
+// The connection's thread is about to call what the program has given. The caller holds the lock.
+void Connection::Impl::begin_program_code() {
+  in_handler_ = true;
+  if (closing_ && waiters_ > 0) changed_.notify_all();
 }
 
 void Connection::Impl::run() {
@@ -272,18 +279,18 @@ void Connection::Impl::deliver() {
 
 // Hands the handler all that waits, without the lock, as long as it is the handler.
 void Connection::Impl::run_handler(Lock& lock) {
-  bool more = true;
-  while (more && handler_ != nullptr && !stop_) {
+  Event event;
+  while (handler_ != nullptr && !stop_ && events_.take(event)) {
     std::shared_ptr<Handler> handler = handler_;
     running_ = handler.get();
     handler_news_ = false;
-    in_handler_ = true;
+    begin_program_code();
     lock.unlock();
-    for (Event event; !handler_news_.load(std::memory_order_relaxed) && (more = events_.take(event));) {
+    do {
       note_taken(event);
       (*handler)(std::move(event));
       if (is_inherited()) return;
-    }
+    } while (!handler_news_.load(std::memory_order_relaxed) && events_.take(event));
     handler.reset();
     lock.lock();
     in_handler_ = false;

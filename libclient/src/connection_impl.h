@@ -58,9 +58,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
                  const std::stop_token& stop);
   Answers ask(const Groups& groups, const Payload& payload, Deadline deadline, const RequestOptions& options,
               const std::stop_token& stop);
-  /// `patience` is for room.
-  void ask_then(const Groups& groups, const Payload& payload, Deadline deadline, Patience patience,
-                PendingCalls::Answered done, const RequestOptions& options, const std::stop_token& stop);
+  void ask_then(const Groups& groups, const Payload& payload, Deadline deadline, PendingCalls::Answered done,
+                const RequestOptions& options, const std::stop_token& stop);
   std::error_code answer(const Message& request, const Payload& payload, const SendOptions& options, Patience patience);
   NotTaken confirm(Deadline deadline, const std::stop_token& stop);
   void confirm_then(Deadline deadline, PendingCalls::Confirmed done, const std::stop_token& stop);
@@ -124,6 +123,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   std::error_code ask_of_group(std::string_view group, Ask&& ask);
   std::error_code ask_to_join(Lock& lock, std::string_view group, Patience patience, JoinOptions options);
   NotTaken disconnect(Deadline deadline, const std::stop_token& stop = {});
+  template <typename T>
+  T outcome_of(Lock& lock, PendingCalls::Id call, Answer<T>& answer, Deadline deadline, const std::stop_token& stop);
 
   // Stops. The caller does not hold the lock where it makes or drops what these return.
   class StoppableCall;
@@ -169,6 +170,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   void note_views();
   void run_done(Lock& lock);
   void run_handler(Lock& lock);
+  void begin_program_code();
 
   // Connections.
   static protocol::SessionOptions session_options(const ConnectOptions& options);

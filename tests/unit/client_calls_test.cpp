@@ -196,6 +196,33 @@ TEST_F(ClientCalls, JoiningThatCallsBackWaitsForRoom) {
   EXPECT_TRUE(joined.get_future().get());
 }
 
+// Such as one that waits for a lock that the caller holds.
+TEST_F(ClientCalls, AHandlerThatDoesNotReturnHoldsUpNoCall) {
+  Connection connection = connect();
+  std::promise<void> released;
+  connection.set_handler([go_on = released.get_future().share()](const Event&) { go_on.wait(); });
+  std::thread server([&] {
+    daemon_.write(reply_frame(daemon_.read()));
+    daemon_.write(view_frame("news", {"#me#fake"}));
+  });
+  EXPECT_TRUE(connection.join("news", 1h)) << "the view is here";
+  server.join();
+  EXPECT_EQ(connection.join("late", 1ms).error(), Errc::timed_out);
+  ASSERT_FALSE(connection.multicast(Service::fifo, "g", "x"));
+  EXPECT_EQ(connection.confirm(1ms).messages, 1u);
+  EXPECT_EQ(connection.request("g", "x", 1ms).error, Errc::timed_out);
+  std::stop_source source;
+  std::jthread other([&] {
+    std::this_thread::sleep_for(10ms);
+    source.request_stop();
+  });
+  EXPECT_EQ(connection.request("g", "x", 1h, {}, source.get_token()).error, Errc::cancelled);
+  EXPECT_EQ(connection.disconnect().messages, 3u);
+  EXPECT_FALSE(connection.is_open());
+  EXPECT_EQ(connection.drain(1ms).messages, 3u);
+  released.set_value();
+}
+
 TEST_F(ClientCalls, AHandlerDoesNotWait) {
   Connection connection = connect();
   ASSERT_FALSE(connection.multicast(Service::fifo, "g", "x"));

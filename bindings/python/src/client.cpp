@@ -381,7 +381,7 @@ std::error_code Client::open_feed(std::string_view group, const protocol::Client
   return {};
 }
 
-bool Client::cancel(std::uint64_t call) { return calls_.cancel(call); }
+bool Client::cancel(std::uint64_t call) { return calls_.end_call(call, Errc::cancelled); }
 
 std::vector<Outcome> Client::take_outcomes() {
   for (const std::function<void()>& each : calls_.take_done()) each();

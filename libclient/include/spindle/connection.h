@@ -118,7 +118,8 @@ class SPINDLE_EXPORT Connection {
   Connection(Connection&&) noexcept;
   /// Disconnects first.
   Connection& operator=(Connection&&) noexcept;
-  /// Disconnects, see disconnect().
+  /// Disconnects, see disconnect(), and waits for a handler that is running, unless that is the caller: whoever holds a
+  /// lock that the handler waits for must not destroy the connection.
   ~Connection();
 
   /// Connects and waits for the daemon's welcome. Errors: bad_address, bad_client_name, bad_argument for what is no
@@ -268,7 +269,7 @@ class SPINDLE_EXPORT Connection {
   /// Ends the connection: what was sent before is written, the daemon is told, and its last word awaited, for
   /// `disconnect_timeout` at most (a handler does not wait). Messages that arrive meanwhile are dropped; those that
   /// arrived before can be received, and then, where rules of access refused messages that were sent, RequestFailed,
-  /// and Disconnected.
+  /// and Disconnected. Where a handler runs when the time is over these follow when that returns.
   ///
   /// Returns how many messages did not enter the network, as Disconnected does: none where the network took all in
   /// time, more where it is congested or a receiver is slow; those that were refused are not among them. In a handler
