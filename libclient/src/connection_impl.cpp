@@ -143,8 +143,8 @@ bool Connection::Impl::turn(Lock& lock) {
   if ((ready & POLLOUT) != 0 && !writer_busy_) {
     if (is_blocked_) {
       write_some(lock);
-    } else {
-      stream_->flush();  // a failure is found by who reads or writes next
+    } else if (stream_->flush().is_failure()) {
+      fail_writing();
     }
   }
   const bool may_have_bytes = (ready & (POLLIN | POLLHUP | POLLERR)) != 0 || may_have_more_;
@@ -170,7 +170,8 @@ int Connection::Impl::poll_events(Lock& lock) {
   pollfd waiting[2] = {{wake_.get(), POLLIN, 0}, {-1, 0, 0}};
   if (!ended_ && stream_ != nullptr) {
     if (takes_events()) waiting[1].events |= POLLIN;
-    if (((is_blocked_ && !write_failed_) || stream_->unsent() > 0) && !writer_busy_) waiting[1].events |= POLLOUT;
+    const bool has_more = is_blocked_ || stream_->unsent() > 0;
+    if (has_more && !write_failed_ && !writer_busy_) waiting[1].events |= POLLOUT;
     // A descriptor that nothing is asked of would still report that the other side hung up, again and again.
     if (waiting[1].events != 0) waiting[1].fd = socket_.get();
   }

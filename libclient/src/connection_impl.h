@@ -117,6 +117,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   void flush(Lock& lock);
   bool is_burst();
   void write_some(Lock& lock);
+  void fail_writing();
   void wake_thread();
   bool on_thread() const { return std::this_thread::get_id() == thread_id_; }
   template <typename Ask>
