@@ -199,7 +199,10 @@ NotTaken Connection::Impl::drain(Deadline deadline, const std::stop_token& stop)
 }
 
 // Whether a message to the groups could be sent at once. The caller holds the lock.
-bool Connection::Impl::has_room_for(const Groups& groups) { return !is_full() && session_.writer().has_room(groups); }
+bool Connection::Impl::has_room_for(const Groups& groups) {
+  protocol::RequestWriter& writer = session_.writer();
+  return !is_full() && writer.has_room(groups) && !writer.is_flushed(groups);
+}
 
 void Connection::Impl::note_room() {
   calls_.note_room([this](const Groups& groups) { return !can_send() || has_room_for(groups); });

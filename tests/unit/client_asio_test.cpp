@@ -188,6 +188,27 @@ TEST_F(ClientAsio, SendingIsCancelledAndHasSentNothing) {
   waiter.join();
 }
 
+TEST_F(ClientAsio, SendingWaitsForTheViewThatAGroupWasFlushedFor) {
+  AsioConnection connection = connect();
+  Bytes bytes;
+  protocol::write_flush(bytes, protocol::ClientFrame::flush_request, {7, "news"});
+  daemon_.write(bytes);
+  ASSERT_FALSE(connection.connection().flush_ok(connection.connection().receive().value().get<FlushRequest>()));
+  EXPECT_EQ(daemon_.read().type, protocol::ClientFrame::flush_ok);
+  std::error_code sent = Errc::timed_out;
+  connection.async_multicast(Service::fifo, "news", "x", {}, [&](std::error_code error) { sent = error; });
+  run_what_is_ready();
+  EXPECT_EQ(sent, Errc::timed_out) << "it waits";
+  protocol::GroupViewFrame view{"news", {1, "fake", 1, 1}};
+  view.joined = view.members = {"#me#fake"};
+  bytes.clear();
+  protocol::write_view(bytes, view);
+  daemon_.write(bytes);
+  context_.run();
+  EXPECT_FALSE(sent) << sent.message();
+  EXPECT_EQ(daemon_.read_messages(1).front(), "x");
+}
+
 TEST_F(ClientAsio, JoiningIsCancelledAndTheRequestStands) {
   AsioConnection connection = connect();
   std::error_code cancelled;

@@ -339,6 +339,27 @@ TEST_F(ClientCalls, CallsBackWhenThereIsRoom) {
   EXPECT_FALSE(room.get_future().get());
 }
 
+TEST_F(ClientCalls, CallsBackWhenAGroupHasTheViewThatItWasFlushedFor) {
+  Connection connection = connect();
+  Bytes frame;
+  protocol::write_flush(frame, ClientFrame::flush_request, {7, "news"});
+  daemon_.write(frame);
+  ASSERT_FALSE(connection.flush_ok(connection.receive().value().get<FlushRequest>()));
+  EXPECT_EQ(daemon_.read().type, ClientFrame::flush_ok);
+  EXPECT_EQ(connection.try_multicast(Service::fifo, "news", "x"), Errc::flushing);
+  std::promise<std::error_code> other, late, room;
+  connection.when_writable("other", 1h, [&](std::error_code error) { other.set_value(error); });
+  EXPECT_FALSE(other.get_future().get());
+  connection.when_writable("news", 1ms, [&](std::error_code error) { late.set_value(error); });
+  EXPECT_EQ(late.get_future().get(), Errc::timed_out);
+  connection.when_writable("news", 1h, [&](std::error_code error) {
+    room.set_value(error ? error : connection.try_multicast(Service::fifo, "news", "in the view"));
+  });
+  daemon_.write(view_frame("news", {"#you#fake"}));
+  EXPECT_FALSE(room.get_future().get());
+  EXPECT_EQ(daemon_.read_messages(1).back(), "in the view");
+}
+
 TEST_F(ClientCalls, CallsBackWhenAFlowHasRoom) {
   Connection connection = connect({.independent_flows = true});
   const std::size_t sent = fill(connection);

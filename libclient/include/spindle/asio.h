@@ -185,7 +185,8 @@ class AsioConnection {
       if (!error && is_cancelled(operation)) error = aborted();
       if (!error) error = at->connection.try_multicast(service, views, payload, options);
       options.headers = {};
-      if (error != Errc::would_block) return operation.complete(asio_error(error));
+      const bool waits = error == Errc::would_block || error == Errc::flushing;
+      if (!waits) return operation.complete(asio_error(error));
       const std::chrono::nanoseconds timeout = options.timeout.value_or(std::chrono::nanoseconds::max());
       const std::stop_token stop = stop_of(operation);
       at->connection.when_writable(views, timeout, end_of(at->readable.get_executor(), std::move(operation)), stop);

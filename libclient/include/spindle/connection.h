@@ -225,8 +225,9 @@ class SPINDLE_EXPORT Connection {
   /// Nothing more is told of the feeds of that group. Errors as of listen().
   [[nodiscard]] std::error_code stop_listening(std::string_view group);
 
-  /// Calls `done` when a message to these destinations can be sent: where try_multicast() has said would_block, it is
-  /// worth trying again. The errors are not_connected, timed_out and cancelled; `done` is called as by join_then().
+  /// Calls `done` when a message to these destinations can be sent: where try_multicast() has said would_block, or
+  /// flushing, it is worth trying again. The errors are not_connected, timed_out and cancelled; `done` is called as by
+  /// join_then().
   void when_writable(const Groups& groups, std::chrono::nanoseconds timeout, std::function<void(std::error_code)> done,
                      std::stop_token stop = {});
 

@@ -385,7 +385,8 @@ SPINDLE_C_API spindle_bytes spindle_answers_missing_at(const spindle_answers* an
 SPINDLE_C_API spindle_code spindle_reply(spindle_connection* connection, const spindle_event* request,
                                          spindle_bytes payload, const spindle_send_options* options,
                                          int64_t timeout_ns);
-/* Waits until a message to these destinations can be sent. Errors: TIMED_OUT, NOT_CONNECTED. */
+/* Waits until a message to these destinations can be sent: where spindle_multicast() has said WOULD_BLOCK, or FLUSHING,
+   it is worth trying again. Errors: TIMED_OUT, NOT_CONNECTED. */
 SPINDLE_C_API spindle_code spindle_wait_writable(spindle_connection* connection, const spindle_bytes* groups,
                                                  size_t count, int64_t timeout_ns);
 /* The same, until the token is cancelled. */

@@ -284,7 +284,7 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
   }
 
   /**
-   * Ends when it is worth trying to send to these destinations.
+   * Ends when it is worth trying to send to these destinations, where there was no room or tryMulticast said FLUSHING.
    *
    * @param groups where a message is to go
    * @param timeout bounds waiting

@@ -256,6 +256,7 @@ final class ConnectionTest {
       ann.flushOk((FlushRequest) event);
 
       Destinations den = Destinations.of("den");
+      assertEquals(Code.TIMED_OUT, codeOf(ann.writable(den, Duration.ofMillis(1))), "there is the view to wait for");
       CompletableFuture<Void> late =
           ann.multicastAsync(Service.AGREED, den, new byte[1], SendOptions.DEFAULT.withTimeout(Duration.ofMillis(100)));
       CompletableFuture<Void> behind = ann.multicastAsync(Service.AGREED, "news", new byte[1]);
