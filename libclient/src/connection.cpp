@@ -47,9 +47,11 @@ bool Connection::is_open() const noexcept {
   return impl != nullptr && impl->is_open();
 }
 
-std::error_code Connection::join(std::string_view group, JoinOptions options) {
+std::error_code Connection::join(std::string_view group, JoinOptions options) { return join(group, options, {}); }
+
+std::error_code Connection::join(std::string_view group, JoinOptions options, const std::stop_token& stop) {
   Impl* impl = usable();
-  return impl == nullptr ? Errc::not_connected : impl->join(group, options);
+  return impl == nullptr ? Errc::not_connected : impl->join(group, options, stop);
 }
 
 std::error_code Connection::flush_ok(const FlushRequest& request) {

@@ -72,9 +72,11 @@ std::error_code Connection::Impl::ask_to_join(Lock& lock, std::string_view group
   return {};
 }
 
-std::error_code Connection::Impl::join(std::string_view group, JoinOptions options) {
+std::error_code Connection::Impl::join(std::string_view group, JoinOptions options, const std::stop_token& stop) {
+  if (stop.stop_requested()) return Errc::cancelled;
+  const Patience patience(options_.send_timeout, stop);
   Lock lock(mutex_);
-  if (const std::error_code error = ask_to_join(lock, group, Patience(options_.send_timeout), options)) return error;
+  if (const std::error_code error = ask_to_join(lock, group, patience, options)) return error;
   flush(lock);
   return {};
 }

@@ -48,7 +48,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
                             Patience patience);
   std::error_code leave(std::string_view group);
   std::error_code request_view(std::string_view group);
-  std::error_code join(std::string_view group, JoinOptions options);
+  std::error_code join(std::string_view group, JoinOptions options, const std::stop_token& stop);
   std::error_code flush_ok(const FlushRequest& request);
   /// The program has been given the event, or is about to be.
   void note_taken(const Event& event);

@@ -83,8 +83,7 @@ spindle_code spindle_join_cancellable(spindle_connection* connection, spindle_by
   const spindle::JoinOptions options{(flags & SPINDLE_JOIN_SYNCHRONOUS) != 0, (flags & SPINDLE_JOIN_AUTO_FLUSH) != 0};
   const std::stop_token stop = stop_of(token);
   return request(connection, [&](Connection& value) -> std::error_code {
-    if (stop.stop_requested()) return Errc::cancelled;
-    return timeout_ns == 0 ? value.join(text_of(group), options)
+    return timeout_ns == 0 ? value.join(text_of(group), options, stop)
                            : value.join(text_of(group), duration_of(timeout_ns), options, stop).error();
   });
 }

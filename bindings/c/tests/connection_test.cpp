@@ -245,6 +245,13 @@ TEST_F(CConnections, GiveHeadersAndRequestsAndAnswerThem) {
   EXPECT_EQ(text(spindle_message_header(event, spindle_text("colour"))), "blue");
   EXPECT_EQ(spindle_message_header(event, spindle_text("$id")).data, nullptr);
   EXPECT_EQ(spindle_message_is_request(event), 1);
+  spindle_send_options* how = spindle_send_options_new();
+  spindle_cancel_token* token = spindle_cancel_token_new();
+  EXPECT_EQ(spindle_send_options_set_cancel_token(how, token), 0);
+  EXPECT_EQ(spindle_cancel(token), 0);
+  spindle_cancel_token_free(token);
+  EXPECT_EQ(spindle_reply(connection_, event, spindle_text("cancelled"), how, 0), SPINDLE_ERROR_CANCELLED);
+  spindle_send_options_free(how);
   EXPECT_EQ(spindle_reply(connection_, event, spindle_text("answer"), nullptr, 0), 0);
   EXPECT_EQ(spindle_reply(connection_, event, {nullptr, 1}, nullptr, 0), SPINDLE_ERROR_BAD_ARGUMENT);
   spindle_event_free(event);
@@ -367,6 +374,10 @@ TEST_F(CConnections, CancelSending) {
               SPINDLE_ERROR_CANCELLED);
     EXPECT_EQ(spindle_wait_writable_cancellable(connection_, &kNews, 1, SPINDLE_NO_TIMEOUT, canceller.token),
               SPINDLE_ERROR_CANCELLED);
+  }
+  {
+    const Canceller canceller;
+    EXPECT_EQ(spindle_join_cancellable(connection_, kNews, 0, 0, canceller.token), SPINDLE_ERROR_CANCELLED);
   }
   EXPECT_EQ(spindle_multicast_pieces(connection_, SPINDLE_FIFO, &kNews, 1, &kNews, 1, how, 0), SPINDLE_ERROR_CANCELLED)
       << "the token is freed, and cancelled still";

@@ -138,6 +138,8 @@ class SPINDLE_EXPORT Connection {
   /// Where others know the group as synchronous, or as not, and this client as the other, RequestFailed says
   /// mode_mismatch.
   [[nodiscard]] std::error_code join(std::string_view group, JoinOptions options = {});
+  /// Where it is cancelled while it waits for room nothing was asked.
+  [[nodiscard]] std::error_code join(std::string_view group, JoinOptions options, const std::stop_token& stop);
   [[nodiscard]] std::error_code leave(std::string_view group);
   /// Answers a FlushRequest: from here to the next view of the group this client sends nothing to it. multicast() waits
   /// for that view then, try_multicast() and a handler are told `flushing`; what is sent behind this call is of the

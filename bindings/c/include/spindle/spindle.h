@@ -262,7 +262,8 @@ enum {
    (of the queued form, too, where it waits for room in the send buffer), and of the daemon's those of joining. */
 SPINDLE_C_API spindle_code spindle_join(spindle_connection* connection, spindle_bytes group, unsigned flags,
                                         int64_t timeout_ns);
-/* The same, until the token is cancelled. The request stands then as after TIMED_OUT, once it is queued. */
+/* The same, until the token is cancelled. The request stands then as after TIMED_OUT, once it is queued; while it waits
+   for room in the send buffer, with a timeout of zero, too, it is not. */
 SPINDLE_C_API spindle_code spindle_join_cancellable(spindle_connection* connection, spindle_bytes group, unsigned flags,
                                                     int64_t timeout_ns, const spindle_cancel_token* token);
 /* Answers SPINDLE_EVENT_FLUSH_REQUEST: from here to the next view of the group this client sends nothing to it, and
