@@ -34,7 +34,11 @@ Result<Connection> Connection::connect(const ConnectOptions& options) {
   auto impl = std::make_shared<Impl>(options);
   Failure failure{{}, {}};
   if (!impl->open(failure.error, failure.text)) return failure;
-  impl->start_thread();
+  try {
+    impl->start_thread();
+  } catch (const std::system_error& error) {
+    return Failure{Errc::connect_failed, "no thread can be created: " + error.code().message()};
+  }
   return Connection(std::move(impl));
 }
 

@@ -13,7 +13,7 @@ Failure connect(const spindle_options* options, spindle_connection& connection) 
     connection.value = *std::move(result);
     return {{}, {}};
   } catch (const std::system_error& error) {
-    return {Errc::internal_error, error.what()};  // no thread, for instance
+    return {Errc::internal_error, error.what()};
   }
 }
 
