@@ -229,6 +229,27 @@ TEST_F(ClientSessionTest, HasEachServerWelcomeItInItsShareOfTheTime) {
   EXPECT_EQ(disconnected()->error, Errc::timed_out);
 }
 
+TEST_F(ClientSessionTest, TriesAllServersInTheTimeThatItHasToComeBack) {
+  SessionOptions patient = options();
+  patient.connect_timeout = std::chrono::hours(24 * 3'653);
+  begin(patient);
+  session_->reader().end(Errc::connection_lost);
+  session_->settle(now_);
+  const Instant lost = now_;
+  std::vector<std::size_t> tried;
+  while (!session_->is_over()) {
+    const std::optional<std::size_t> server = move();
+    if (!server) continue;
+    tried.push_back(*server);
+    EXPECT_LE(session_->dial_until() - lost, patient.reconnect_timeout + ClientSession::kAttemptPeriod);
+    EXPECT_GE(session_->dial_until() - now_, ClientSession::kAttemptPeriod);
+  }
+  ASSERT_GE(tried.size(), 2u) << "both accept, and say nothing";
+  EXPECT_EQ(tried[0], 0u);
+  EXPECT_EQ(tried[1], 1u);
+  EXPECT_LT(now_ - lost, patient.reconnect_timeout + 2 * ClientSession::kAttemptPeriod);
+}
+
 TEST_F(ClientSessionTest, SaysNothingOfItsOwnToWhoAskedForAConfirmation) {
   struct Observer final : RequestObserver {
     bool refused(std::uint32_t, const RequestFailed&) override { return false; }

@@ -140,7 +140,6 @@ class Connection(LinkOwner):
         self._calls: dict[int, asyncio.Future[tuple[Optional[Code], Any]]] = {}
         self._event_waiters: _Waiters = {}
         self._change_waiters: _Waiters = {}
-        self._connect_until: Optional[float] = time.monotonic() + options.connect_timeout
 
     # --- Events ---
 
@@ -515,19 +514,18 @@ class Connection(LinkOwner):
 
     async def _open(self) -> "Connection":
         """Connects for the first time."""
-        assert self._connect_until is not None
+        until = time.monotonic() + self._options.connect_timeout
         self._session.start()
         self._attend()
         try:
             while not self._session.is_connected and not self._session.is_over:
-                if not await self._change(self._connect_until) and not self._session.is_connected:
+                if not await self._change(until) and not self._session.is_connected:
                     self._session.give_up(Code.TIMED_OUT, "the daemon did not welcome the client in time")
                     self._attend()
         except BaseException:
             self._session.give_up(Code.CANCELLED, "")
             self._attend()
             raise
-        self._connect_until = None
         if not self._session.is_over:
             if self._options.bulk:
                 self._open_channels()
@@ -564,11 +562,7 @@ class Connection(LinkOwner):
                 future.set_result((code, value))
 
     async def _dial(self, server: int) -> None:
-        now = time.monotonic()
-        until = now + self._options.connect_timeout
-        if self._connect_until is not None:
-            # Each server has its share of the time.
-            until = now + max(self._connect_until - now, 0.0) / (len(self._servers) - server)
+        until = time.monotonic() + self._session.dial_time()
         address = self._servers[server]
         try:
             token = self._options.token_for(address)

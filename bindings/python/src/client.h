@@ -54,6 +54,8 @@ class Client final : private protocol::RequestObserver {
   // Connections.
   void start();
   std::optional<std::size_t> take_dial() { return session_.take_dial(); }
+  /// By when that server has to have welcomed the client.
+  Deadline dial_until() const { return Deadline(session_.dial_until()); }
   bool take_hang_up() { return session_.take_hang_up(); }
   void connected(std::string_view token);
   void failed(Errc reason, std::string_view text);

@@ -13,7 +13,7 @@ import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from support import PATIENCE_S, DaemonMixin, WithDaemon
+from support import PATIENCE_S, DaemonMixin, WithDaemon, frame, hear, text, welcome
 
 import spindle
 import support
@@ -285,19 +285,6 @@ class Sync(DaemonMixin, unittest.TestCase):
                 source.bulk.offer("", BulkSource.bytes(b""))
 
 
-def frame(kind, *parts):
-    content = b"".join(parts)
-    return len(content).to_bytes(3, "little") + bytes([kind]) + content
-
-
-def text(value):
-    return bytes([len(value)]) + value.encode()
-
-
-def welcome(name):
-    return frame(16, struct.pack("<H", 1), text(name))
-
-
 def channel(number):
     return text("alpha"), struct.pack("<QB", 7, number)
 
@@ -321,9 +308,7 @@ class NewSessions(unittest.TestCase):
         self.addCleanup(self.bulk.close)
 
     def hear(self, said):
-        with self.session.get_buffer() as room:
-            room[:len(said)] = said
-        self.session.commit(len(said))
+        hear(self.session, said)
 
     def dial(self):
         until = time.monotonic() + PATIENCE_S

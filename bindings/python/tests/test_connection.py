@@ -6,15 +6,16 @@ import os
 import resource
 import signal
 import socket
+import time
 import types
 import unittest
 import weakref
 from unittest import mock
 
-from support import PATIENCE_S, DeadAndLiving, WithDaemon, soon
+from support import PATIENCE_S, DeadAndLiving, WithDaemon, hear, soon, welcome
 
 import spindle
-from spindle import Service, _address, sync
+from spindle import Service, _address, _engine, sync
 from spindle._link import Link, LinkOwner
 
 
@@ -381,6 +382,27 @@ class Calls(WithDaemon):
         self.assertEqual([spindle.ViewForm.FULL] * 2 + [spindle.ViewForm.FAREWELL],
                          [each.form for each in events if isinstance(each, spindle.GroupView)])
         self.assertEqual([b"last"], [each.payload for each in await self.messages(bob, 1)])
+
+
+class ComingBack(unittest.TestCase):
+    """With a daemon that the test plays."""
+
+    def test_each_daemon_has_its_share_of_the_time(self):
+        session = _engine.Session(
+            name=b"ann", servers=2, independent_flows=False, slow_policy=0, send_buffer=1 << 20, receive_buffer=1 << 20,
+            connect_timeout=4e6, reconnect_timeout=60.0, keepalive=0.0, resume=False, bulk=False)
+        session.start()
+        self.assertEqual(0, session.take_dial())
+        self.assertGreater(session.dial_time(), 60)
+        session.connected(b"")
+        hear(session, welcome("#ann#alpha"))
+        session.end_stream(None, "")
+        until = time.monotonic() + PATIENCE_S
+        while session.take_dial() is None:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.001)
+            session.handle_time()
+        self.assertLessEqual(session.dial_time(), 30)
 
 
 class Failing(unittest.IsolatedAsyncioTestCase):

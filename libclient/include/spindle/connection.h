@@ -57,9 +57,10 @@ struct ConnectOptions {
   std::string token{};
   /// Bounds connecting: the resolver's work on a host name, the connection, and the daemon's welcome.
   std::chrono::milliseconds connect_timeout{5'000};
-  /// For how long the library tries to connect again where a connection is lost; Disconnected then. 0: the loss is the
-  /// end. While there is no connection requests are taken as ever. See docs/reconnecting.md. connect() itself does not
-  /// wait for a daemon that is not there.
+  /// For how long the library tries to connect again where a connection is lost; Disconnected then. Each attempt has
+  /// `connect_timeout`; where less than that is left, its share of what is left, 5 s at least. 0: the loss is the end.
+  /// While there is no connection requests are taken as ever. See docs/reconnecting.md. connect() itself does not wait
+  /// for a daemon that is not there.
   std::chrono::milliseconds reconnect_timeout{60'000};
   /// Whether the daemon is asked to keep the session for a while where its connection is lost, so that nothing is lost
   /// with it. Matters where `reconnect_timeout` is not 0; never on a unix socket, as only the end of its program ends

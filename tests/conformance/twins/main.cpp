@@ -364,6 +364,7 @@ protocol::SessionOptions options_of(Draw& draw) {
       static_cast<std::uint8_t>(protocol::kTellTakenBit | (draw.chance(30) ? protocol::kIndependentFlowsBit : 0));
   options.servers = 1 + draw.below(3);
   options.reconnect_timeout = std::chrono::milliseconds(draw.chance(80) ? 60'000 : 0);
+  if (draw.chance(20)) options.connect_timeout = std::chrono::milliseconds(50'000);
   options.may_resume = draw.chance(80);
   options.keepalive = std::chrono::milliseconds(draw.chance(50) ? 1'000 : 0);
   options.seed = draw.below(1'000'000);

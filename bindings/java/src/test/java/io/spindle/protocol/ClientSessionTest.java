@@ -30,6 +30,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -43,21 +44,26 @@ final class ClientSessionTest {
   private static final Name FORMER = Name.of("#ann#alpha");
   private static final Name OWN = Name.of("#ann#beta");
 
-  private final ClientSession session =
-      new ClientSession(
-          new SessionOptions("ann", false, 0, 1, 5_000_000_000L, 60_000_000_000L, false, 0, false, 1),
-          new Observer() {
-            @Override
-            public boolean refused(int request, RequestFailed failed) {
-              return false;
-            }
+  private static final long SECOND = 1_000_000_000L;
 
-            @Override
-            public void confirmed(int request) {}
+  private static ClientSession newSession(int servers, long connectTimeout) {
+    return new ClientSession(
+        new SessionOptions("ann", false, 0, servers, connectTimeout, 60 * SECOND, false, 0, false, 1),
+        new Observer() {
+          @Override
+          public boolean refused(int request, RequestFailed failed) {
+            return false;
+          }
 
-            @Override
-            public void answered(long number, Code error, Answers answers) {}
-          });
+          @Override
+          public void confirmed(int request) {}
+
+          @Override
+          public void answered(long number, Code error, Answers answers) {}
+        });
+  }
+
+  private ClientSession session = newSession(1, 5 * SECOND);
   private long now;
 
   private void read(Output frames) {
@@ -310,6 +316,30 @@ final class ClientSessionTest {
     } catch (IOException failure) {
       hasSent.completeExceptionally(failure);
     }
+  }
+
+  /** They accept it, and say nothing. */
+  @Test
+  void allServersAreTriedInTheTimeThatThereIsToComeBack() {
+    session = newSession(2, ClientSession.NEVER);
+    session.start(now);
+    connect(FORMER);
+    session.reader().end(session.engine().endReason(), "");
+    session.settle(now);
+    final long lost = now;
+    List<Integer> tried = new ArrayList<>();
+    while (!session.isOver()) {
+      now = session.nextDeadline();
+      session.handleTime(now);
+      int server = session.takeDial();
+      if (server >= 0) {
+        tried.add(server);
+        session.connected("");
+        assertTrue(session.dialUntil() - lost <= 65 * SECOND);
+      }
+    }
+    assertEquals(List.of(0, 1), tried.subList(0, 2));
+    assertTrue(now - lost < 70 * SECOND);
   }
 
   /** Answers a confirm: nothing has been sent in this session. */
