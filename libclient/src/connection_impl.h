@@ -1,6 +1,7 @@
 // What stands behind a Connection: the socket, its thread, and the engine between them and the caller.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -100,7 +101,9 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   // Sending, on any thread; the caller holds the lock.
   bool can_send() const { return !closing_ && !ended_ && (!write_failed_ || session_.returns()); }
   bool can_write() const { return stream_ != nullptr && !write_failed_ && !is_blocked_ && !writer_busy_; }
-  bool is_full() const { return session_.writer().output_size() >= options_.send_buffer_bytes; }
+  bool is_full() const {
+    return session_.writer().output_size() >= std::max<std::size_t>(options_.send_buffer_bytes, 1);
+  }
   bool has_output() const { return session_.writer().writable_size() > 0; }
   template <typename Condition>
   bool wait_until(Lock& lock, Deadline deadline, Condition&& condition);

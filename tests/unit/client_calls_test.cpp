@@ -317,6 +317,14 @@ TEST_F(ClientCalls, SendingWaitsNoLongerThanItMay) {
   waiter.join();
 }
 
+TEST_F(ClientCalls, ABufferOfNothingTakesAMessage) {
+  Connection connection = connect({.send_buffer_bytes = 0});
+  EXPECT_FALSE(connection.try_multicast(Service::fifo, "g", "x"));
+  EXPECT_EQ(daemon_.read_messages(1).back(), "x");
+  EXPECT_FALSE(connection.multicast(Service::fifo, "g", "y", {.timeout = 1h}));
+  EXPECT_EQ(daemon_.read_messages(1).back(), "y");
+}
+
 TEST_F(ClientCalls, SendingToAFlowWaitsNoLongerThanItMay) {
   Connection connection = connect({.independent_flows = true});
   fill(connection);

@@ -359,6 +359,12 @@ class Calls(WithDaemon):
             self.assertTrue(ann.try_multicast(Service.AGREED, "nobody", b"x" * 1000))
         await ann.confirm(PATIENCE_S)
 
+    async def test_a_send_buffer_of_nothing_takes_a_message(self):
+        ann = await self.connect("ann", send_buffer=0)
+        self.assertTrue(ann.try_multicast(Service.AGREED, "nobody", b"x"))
+        await ann.multicast(Service.AGREED, "nobody", b"y", timeout=PATIENCE_S)
+        await ann.confirm(PATIENCE_S)
+
     async def test_a_feed_that_is_not_opened_in_time_does_not_stay(self):
         ann = await self.connect("ann")
         self.daemon.send_signal(signal.SIGSTOP)

@@ -85,6 +85,25 @@ final class ConnectionTest {
   }
 
   @Test
+  void aSendBufferOfNothingTakesAMessage() throws Exception {
+    try (Connection ann = Spindle.connect(daemon.options("ann").withSendBufferBytes(0))) {
+      get(ann.join("den"));
+      assertTrue(ann.tryMulticast(Service.AGREED, "den", new byte[] {1}));
+      assertArrayEquals(new byte[] {1}, nextMessage(ann).payload());
+      get(ann.multicastAsync(Service.AGREED, "den", new byte[] {2}));
+      assertArrayEquals(new byte[] {2}, nextMessage(ann).payload());
+    }
+  }
+
+  @Test
+  void connectingForEverEndsWithTheWelcome() throws Exception {
+    ConnectOptions patient = daemon.options("ann").withConnectTimeout(Duration.ofSeconds(Long.MAX_VALUE));
+    try (Connection ann = Spindle.connect(patient)) {
+      assertEquals(Name.of("#ann#a"), ann.privateName());
+    }
+  }
+
+  @Test
   void whatABufferHasIsSent() throws Exception {
     try (Connection ann = daemon.connect("ann")) {
       get(ann.join("den"));

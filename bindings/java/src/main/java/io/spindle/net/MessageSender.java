@@ -182,7 +182,7 @@ final class MessageSender {
         code = attempt.get();
       }
       boolean waits = code == Code.WOULD_BLOCK || code == Code.FLUSHING;
-      if (waits && calls.sendBytes() >= state.options().sendBufferBytes()) {
+      if (waits && state.isFullOfSends()) {
         code = Code.WOULD_BLOCK;
       } else if (waits) {
         call = calls.addSend(groups, attempt, bytes, deadline, future, endsWithIt);
