@@ -12,6 +12,8 @@
 #include <asio/strand.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/use_future.hpp>
+#include <filesystem>
+#include <set>
 
 #include "tests/unit/client_fake_daemon.h"
 #ifdef ASIO_HAS_CO_AWAIT
@@ -341,6 +343,22 @@ TEST_F(ClientAsio, ReceivingIsCancelledAndLosesNothing) {
   context_.run();
   EXPECT_EQ(cancelled, asio::error::operation_aborted);
   EXPECT_EQ(text, "kept");
+}
+
+TEST_F(ClientAsio, LeavesNoDescriptorToProgramsThatItsOwnStarts) {
+  const auto kept = [] {
+    std::set<int> numbers;
+    for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+      const int number = std::stoi(each.path().filename());
+      const int flags = ::fcntl(number, F_GETFD);
+      if (flags >= 0 && (flags & FD_CLOEXEC) == 0) numbers.insert(number);
+    }
+    return numbers;
+  };
+  Connection plain = daemon_.connect({.disconnect_timeout = 1ms});
+  const std::set<int> before = kept();
+  const AsioConnection connection(context_.get_executor(), std::move(plain));
+  EXPECT_EQ(kept(), before);
 }
 
 TEST_F(ClientAsio, TakesOtherTokens) {

@@ -2,7 +2,7 @@
 // that needs Asio, the standalone one.
 #pragma once
 
-#include <unistd.h>
+#include <fcntl.h>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/associated_cancellation_slot.hpp>
@@ -49,7 +49,7 @@ class AsioConnection {
   /// Throws std::system_error where the connection is closed or no descriptor is left.
   AsioConnection(const executor_type& executor, Connection connection)
       : state_(std::make_shared<State>(State{std::move(connection), asio::posix::stream_descriptor(executor)})) {
-    const int descriptor = ::dup(state_->connection.descriptor());
+    const int descriptor = ::fcntl(state_->connection.descriptor(), F_DUPFD_CLOEXEC, 0);
     if (descriptor < 0) throw std::system_error(make_error_code(Errc::not_connected));
     state_->readable.assign(descriptor);
   }
