@@ -61,14 +61,20 @@ void ClientSession::start(Instant now) {
 
 void ClientSession::dial(Instant now) {
   phase_ = Phase::dialling;
-  welcome_until_ = now + options_.connect_timeout;
-  // A program that starts waits no longer for all of them: each has its share of what is left.
-  if (!was_welcomed_) {
-    const auto left = static_cast<Instant::rep>(options_.servers - server_);
-    welcome_until_ = now + (lost_at_ + options_.connect_timeout - now) / left;
-  }
+  welcome_until_ = now + time_for_attempt(now);
   dial_at_ = kNeverAgain;
   dials_ = true;
+}
+
+Instant ClientSession::time_for_attempt(Instant now) const {
+  const auto servers = static_cast<Instant::rep>(options_.servers);
+  if (!was_welcomed_) {
+    // A program that starts waits no longer for all of them: each has its share of what is left.
+    return (lost_at_ + options_.connect_timeout - now) / (servers - static_cast<Instant::rep>(server_));
+  }
+  const Instant left = lost_at_ + options_.reconnect_timeout - now;
+  if (options_.connect_timeout < left) return options_.connect_timeout;
+  return std::min<Instant>(options_.connect_timeout, std::max<Instant>(left / servers, kAttemptPeriod));
 }
 
 std::optional<std::size_t> ClientSession::take_dial() {

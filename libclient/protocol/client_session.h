@@ -22,7 +22,8 @@ struct SessionOptions {
   std::size_t servers = 1;
   /// How long a server may take to welcome the client, and all of them to do so for the first time.
   std::chrono::milliseconds connect_timeout{5'000};
-  /// How long a client that has lost its connection tries to get another one; 0: the loss is the end.
+  /// How long a client that has lost its connection tries to get another one; 0: the loss is the end. Where no more is
+  /// left of that than `connect_timeout` each server has its share of what is left, or kAttemptPeriod.
   std::chrono::milliseconds reconnect_timeout{60'000};
   /// Whether it asks for a session that can be resumed.
   bool may_resume = true;
@@ -56,6 +57,8 @@ class ClientSession {
 
   void start(Instant now);
   std::optional<std::size_t> take_dial();
+  /// By when the server that take_dial() gave has to have welcomed the client.
+  Instant dial_until() const { return welcome_until_; }
   bool take_hang_up() { return std::exchange(hangs_up_, false); }
   /// Whether one of the two has something to say.
   bool wants_connection_changed() const { return dials_ || hangs_up_; }
@@ -105,7 +108,9 @@ class ClientSession {
   const std::string& private_name() const { return engine_.private_name(); }
   /// How often it was connected again.
   std::uint64_t reconnections() const { return reconnections_; }
+  /// Messages that are unknown count among them until `note_told` says that the program has been given the event.
   NotTaken not_taken() const { return engine_.not_taken(); }
+  void note_told(const Reconnected& event) { engine_.writer().note_told_unknown(event.unknown.size()); }
 
   ClientEngine& engine() { return engine_; }
   const ClientEngine& engine() const { return engine_; }
@@ -120,6 +125,7 @@ class ClientSession {
   static constexpr int kSilentPeriods = 3;
   /// A former session is gone when its daemon has missed it and has waited for it, and this much later.
   static constexpr std::chrono::milliseconds kGonePeriod{5'000};
+  static constexpr std::chrono::milliseconds kAttemptPeriod{5'000};
 
  private:
   enum class Phase : std::uint8_t { idle, dialling, greeting, open, waiting, over };
@@ -135,6 +141,7 @@ class ClientSession {
            engine_.reader().has_untold_frames();
   }
   void dial(Instant now);
+  Instant time_for_attempt(Instant now) const;
   std::size_t handle_welcome(Instant now, const EventReader::News::PlacedWelcome& welcome);
   /// Nothing where the daemon is wrong.
   std::optional<Reconnected> come_back(Instant now, const EventReader::News::PlacedWelcome& welcome);

@@ -612,8 +612,27 @@ std::vector<std::uint64_t> RequestWriter::start_anew(bool hold) {
     out_.append(frames);
     if (independent_) count_in_window(frames);
   }
+  std::vector<std::uint64_t> unknown = take_unknown(unsent_messages);
   ask_again();
-  return untaken_.take_all_but(unsent_messages);
+  return unknown;
+}
+
+/// What the former session may have let in, or not, is not confirmed by this one.
+std::vector<std::uint64_t> RequestWriter::take_unknown(std::span<const std::uint32_t> unsent) {
+  ended_confirms_.clear();
+  for (const auto& [number, accepted] : pending_confirms_) ended_confirms_[number] = untaken_.waiting_among(accepted);
+  std::vector<std::uint64_t> unknown = untaken_.take_all_but(unsent);
+  std::erase_if(ended_confirms_, [this](const auto& confirm) {
+    return untaken_.waiting_among(pending_confirms_.at(confirm.first)) == confirm.second;
+  });
+  for (const auto& [number, messages] : ended_confirms_) pending_confirms_.erase(number);
+  untold_unknown_ += unknown.size();
+  return unknown;
+}
+
+std::optional<std::uint64_t> RequestWriter::ended_confirm(std::uint32_t request) const {
+  const auto found = ended_confirms_.find(request);
+  return found == ended_confirms_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void RequestWriter::part() {

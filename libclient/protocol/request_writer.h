@@ -1,10 +1,12 @@
 // The half of a client that turns requests into frames.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -84,10 +86,11 @@ class RequestWriter {
   bool said_bye() const { return said_bye_; }
 
   /// Of the messages that `multicast` has accepted, as far as the daemon has told; exact once no more will be taken.
-  NotTaken not_taken() const { return {accepted_ - taken_, taken_for_good_ || accepted_ == taken_}; }
+  /// Those of untold_unknown() are among them.
+  NotTaken not_taken() const { return {accepted_ - taken_ + untold_unknown_, untold_unknown_ == 0 && knows_taken()}; }
   std::uint64_t accepted() const { return accepted_; }
-  /// The same of the first `accepted` messages. With independent flows those may have been overtaken: a bound then,
-  /// unless all have entered.
+  /// The same of the first `accepted` messages, without those of former sessions. With independent flows those may have
+  /// been overtaken: a bound then, unless all have entered.
   NotTaken not_taken_of(std::uint64_t accepted) const;
 
   /// What `multicast` would answer for the arguments alone.
@@ -150,6 +153,13 @@ class RequestWriter {
   /// messages that the former session may have let in, or not; what it cannot have got is sent in the new one.
   std::vector<std::uint64_t> start_anew(bool hold);
   void release() { out_.release(); }
+  /// How many messages `start_anew` has given as unknown that the program has not been told of yet.
+  std::uint64_t untold_unknown() const { return untold_unknown_; }
+  /// It has been told of so many.
+  void note_told_unknown(std::uint64_t messages) { untold_unknown_ -= std::min(messages, untold_unknown_); }
+  /// A `confirm` that is asked no more, as `start_anew` has given some of the messages before it as unknown: how many
+  /// of those messages are not known to have entered. Nothing where it is asked again.
+  std::optional<std::uint64_t> ended_confirm(std::uint32_t request) const;
   /// Messages that former sessions were sent: what became of them is known, or never will be.
   std::uint64_t former() const { return former_; }
   /// The daemon goes: what is accepted from here on waits for the next session. Asks whether all that was sent before
@@ -204,7 +214,9 @@ class RequestWriter {
   /// Appends what `write(frames)` writes, which is one frame of that type.
   template <typename Write>
   void write_feed_frame(ClientFrame type, Write&& write);
+  bool knows_taken() const { return taken_for_good_ || accepted_ == taken_; }
   void join_again(bool hold);
+  std::vector<std::uint64_t> take_unknown(std::span<const std::uint32_t> unsent);
   void ask_again();
   void count_in_window(ByteView frames);
 
@@ -239,6 +251,8 @@ class RequestWriter {
 
   UntakenMessages untaken_;   // where the client may come back
   std::uint64_t former_ = 0;  // messages of former sessions: taken, or not known to be
+  std::uint64_t untold_unknown_ = 0;
+  std::map<std::uint32_t, std::uint64_t> ended_confirms_;  // with the last session: how many messages are not known
   struct AskedToFlush {
     std::uint64_t number = 0;          // FlushRequest::number
     std::uint64_t daemons_number = 0;  // begins anew at each daemon

@@ -82,4 +82,14 @@ std::vector<std::uint64_t> UntakenMessages::tickets() const {
   return tickets;
 }
 
+std::uint64_t UntakenMessages::waiting_among(std::uint64_t first) const {
+  const std::uint64_t known = sent_ - waiting_;
+  std::uint64_t count = first - std::min(first, known);
+  for (const auto& [handle, line] : lines_) {
+    const auto is_one = [first](const Sent& sent) { return sent.number <= first; };
+    count += static_cast<std::uint64_t>(std::partition_point(line.begin(), line.end(), is_one) - line.begin());
+  }
+  return count;
+}
+
 }  // namespace spindle::protocol

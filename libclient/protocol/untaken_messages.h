@@ -35,6 +35,8 @@ class UntakenMessages {
   /// those of tickets().
   std::vector<std::uint64_t> take_all_but(std::span<const std::uint32_t> unsent);
   std::vector<std::uint64_t> tickets() const;
+  /// How many of the first ones, so many, are not known to have entered.
+  std::uint64_t waiting_among(std::uint64_t first) const;
 
  private:
   /// Messages whose tickets are all the same, or rise by one. A client that sends as fast as it can has a million in

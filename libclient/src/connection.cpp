@@ -34,7 +34,11 @@ Result<Connection> Connection::connect(const ConnectOptions& options) {
   auto impl = std::make_shared<Impl>(options);
   Failure failure{{}, {}};
   if (!impl->open(failure.error, failure.text)) return failure;
-  impl->start_thread();
+  try {
+    impl->start_thread();
+  } catch (const std::system_error& error) {
+    return Failure{Errc::connect_failed, "no thread can be created: " + error.code().message()};
+  }
   return Connection(std::move(impl));
 }
 
@@ -52,9 +56,11 @@ std::chrono::nanoseconds Connection::send_timeout() const noexcept {
   return impl == nullptr ? std::chrono::nanoseconds::max() : impl->send_timeout();
 }
 
-std::error_code Connection::join(std::string_view group, JoinOptions options) {
+std::error_code Connection::join(std::string_view group, JoinOptions options) { return join(group, options, {}); }
+
+std::error_code Connection::join(std::string_view group, JoinOptions options, const std::stop_token& stop) {
   Impl* impl = usable();
-  return impl == nullptr ? Errc::not_connected : impl->join(group, options);
+  return impl == nullptr ? Errc::not_connected : impl->join(group, options, stop);
 }
 
 std::error_code Connection::flush_ok(const FlushRequest& request) {
@@ -123,7 +129,7 @@ void Connection::request_then(const Groups& groups, const Payload& payload, std:
                               std::function<void(Answers)> done, RequestOptions options, const std::stop_token& stop) {
   Impl* impl = usable();
   if (impl == nullptr) return done({Errc::not_connected, {}, {}});
-  impl->ask_then(groups, payload, deadline_after(timeout), Patience::none(), std::move(done), options, stop);
+  impl->ask_then(groups, payload, deadline_after(timeout), std::move(done), options, stop);
 }
 
 std::error_code Connection::reply(const Message& request, const Payload& payload, SendOptions options,

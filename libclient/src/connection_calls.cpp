@@ -6,6 +6,20 @@
 
 namespace spindle {
 
+// What the call comes to, which ends at the deadline or with a stop at the latest, whatever the connection's thread
+// does: that may be in code of the program's, which waits for who waits here.
+template <typename T>
+T Connection::Impl::outcome_of(Lock& lock, PendingCalls::Id call, Answer<T>& answer, Deadline deadline,
+                               const std::stop_token& stop) {
+  lock.unlock();
+  const auto wake = on_stop(stop, [&answer] { answer.wake(); });
+  if (std::optional<T> outcome = answer.wait(deadline, stop)) return *std::move(outcome);
+  lock.lock();
+  calls_.end_call(call, stop.stop_requested() ? Errc::cancelled : Errc::timed_out);
+  lock.unlock();
+  return *answer.wait(Deadline::max());  // it is there
+}
+
 void Connection::Impl::join_then(std::string_view group, Deadline deadline, PendingCalls::Joined done,
                                  JoinOptions options, const std::stop_token& stop) {
   const Stoppable call = stoppable_call(stop);
@@ -35,16 +49,11 @@ Result<GroupView> Connection::Impl::join(std::string_view group, Deadline deadli
   const auto answer = std::make_shared<Answer<Result<GroupView>>>();
   Lock lock(mutex_);
   if (const std::error_code error = ask_to_join(lock, group, Patience(deadline, stop), options)) return error;
-  const PendingCalls::Id id = calls_.add_join(session_.writer().last_request(), group, Deadline::max(),
-                                              [answer](Result<GroupView> result) { answer->give(std::move(result)); });
+  const PendingCalls::Id id = calls_.add_join(
+      session_.writer().last_request(), group, Deadline::max(),
+      [answer](Result<GroupView> result) { answer->give(std::move(result)); }, PendingCalls::Ends::at_once);
   flush(lock);
-  lock.unlock();
-  const auto wake = on_stop(stop, [&answer] { answer->wake(); });
-  if (auto result = answer->wait(deadline, stop)) return *std::move(result);
-  lock.lock();
-  if (calls_.forget(id)) return stop.stop_requested() ? Errc::cancelled : Errc::timed_out;
-  lock.unlock();
-  return *answer->wait(Deadline::max());  // it has come just now
+  return outcome_of(lock, id, *answer, deadline, stop);
 }
 
 // Queues the request, once there is room for it. It is written with the next flush, so that whoever waits for its
@@ -63,9 +72,11 @@ std::error_code Connection::Impl::ask_to_join(Lock& lock, std::string_view group
   return {};
 }
 
-std::error_code Connection::Impl::join(std::string_view group, JoinOptions options) {
+std::error_code Connection::Impl::join(std::string_view group, JoinOptions options, const std::stop_token& stop) {
+  if (stop.stop_requested()) return Errc::cancelled;
+  const Patience patience(options_.send_timeout, stop);
   Lock lock(mutex_);
-  if (const std::error_code error = ask_to_join(lock, group, Patience(options_.send_timeout), options)) return error;
+  if (const std::error_code error = ask_to_join(lock, group, patience, options)) return error;
   flush(lock);
   return {};
 }
@@ -80,6 +91,10 @@ std::error_code Connection::Impl::flush_ok(const FlushRequest& request) {
 }
 
 void Connection::Impl::note_taken(const Event& event) {
+  if (const auto* again = event.get_if<Reconnected>()) {
+    const Lock lock(mutex_);
+    if (!draining_ && !closing_) session_.note_told(*again);  // otherwise they are told by who drains or disconnects
+  }
   const auto* request = event.get_if<FlushRequest>();
   if (request == nullptr) return;
   {
@@ -106,17 +121,11 @@ NotTaken Connection::Impl::confirm(Deadline deadline, const std::stop_token& sto
   const auto answer = std::make_shared<Answer<NotTaken>>();
   Lock lock(mutex_);
   if (on_thread() || stop.stop_requested() || !can_send() || session_.engine().confirm()) return session_.not_taken();
-  const std::uint64_t accepted = session_.writer().accepted();
-  const PendingCalls::Id id = calls_.add_confirm(session_.writer().last_request(), Deadline::max(),
-                                                 [answer](NotTaken not_taken) { answer->give(not_taken); });
+  const PendingCalls::Id id = calls_.add_confirm(
+      session_.writer().last_request(), Deadline::max(), [answer](NotTaken not_taken) { answer->give(not_taken); },
+      PendingCalls::Ends::at_once);
   flush(lock);
-  lock.unlock();
-  const auto wake = on_stop(stop, [&answer] { answer->wake(); });
-  if (const auto not_taken = answer->wait(deadline, stop)) return *not_taken;
-  lock.lock();
-  if (calls_.forget(id)) return session_.writer().not_taken_of(accepted);
-  lock.unlock();
-  return *answer->wait(Deadline::max());  // it has come just now
+  return outcome_of(lock, id, *answer, deadline, stop);
 }
 
 void Connection::Impl::when_writable(const Groups& groups, Deadline deadline, PendingCalls::Writable done,
@@ -134,7 +143,7 @@ void Connection::Impl::when_writable(const Groups& groups, Deadline deadline, Pe
   done(error);
 }
 
-void Connection::Impl::ask_then(const Groups& groups, const Payload& payload, Deadline deadline, Patience patience,
+void Connection::Impl::ask_then(const Groups& groups, const Payload& payload, Deadline deadline,
                                 PendingCalls::Answered done, const RequestOptions& options,
                                 const std::stop_token& stop) {
   const Stoppable call = stoppable_call(stop);
@@ -147,7 +156,7 @@ void Connection::Impl::ask_then(const Groups& groups, const Payload& payload, De
     set_id(call, calls_.add_request(number, deadline, keeping(call, std::move(done))));
     return failure;
   };
-  if (!stop.stop_requested()) error = send(lock, groups, patience, ask);
+  if (!stop.stop_requested()) error = send(lock, groups, Patience::none(), ask);
   wake_thread();
   if (!error) return;
   lock.unlock();
@@ -157,23 +166,33 @@ void Connection::Impl::ask_then(const Groups& groups, const Payload& payload, De
 Answers Connection::Impl::ask(const Groups& groups, const Payload& payload, Deadline deadline,
                               const RequestOptions& options, const std::stop_token& stop) {
   if (on_thread()) return {Errc::would_block, {}, {}};
+  if (stop.stop_requested()) return {Errc::cancelled, {}, {}};
   const auto answer = std::make_shared<Answer<Answers>>();
-  ask_then(
-      groups, payload, deadline, Patience(deadline, stop),
-      [answer](Answers answers) { answer->give(std::move(answers)); }, options, stop);
-  return *answer->wait(Deadline::max());
+  PendingCalls::Id id = 0;
+  const auto ask = [&] {
+    protocol::Requests::Number number = 0;
+    const std::error_code failure = session_.engine().ask(groups, payload, options, number);
+    if (failure) return failure;
+    id = calls_.add_request(
+        number, Deadline::max(), [answer](Answers answers) { answer->give(std::move(answers)); },
+        PendingCalls::Ends::at_once);
+    return failure;
+  };
+  Lock lock(mutex_);
+  if (const std::error_code error = send(lock, groups, Patience(deadline, stop), ask)) return {error, {}, {}};
+  return outcome_of(lock, id, *answer, deadline, stop);
 }
 
 NotTaken Connection::Impl::drain(Deadline deadline, const std::stop_token& stop) {
   Patience patience(deadline, stop);
   {
     Lock lock(mutex_);
+    draining_ = !on_thread();
     for (const std::string& group : joined_.names()) {
       if (wait_for_room(lock, patience) || session_.leave(group)) break;
       flush(lock);
     }
-    if (!on_thread()) {
-      draining_ = true;
+    if (draining_) {
       raise_event(wake_);  // it may have stopped reading
       static_cast<void>(wait_for(lock, patience, [this] { return joined_.empty() || !can_send(); }));
     }
@@ -182,7 +201,10 @@ NotTaken Connection::Impl::drain(Deadline deadline, const std::stop_token& stop)
 }
 
 // Whether a message to the groups could be sent at once. The caller holds the lock.
-bool Connection::Impl::has_room_for(const Groups& groups) { return !is_full() && session_.writer().has_room(groups); }
+bool Connection::Impl::has_room_for(const Groups& groups) {
+  protocol::RequestWriter& writer = session_.writer();
+  return !is_full() && writer.has_room(groups) && !writer.is_flushed(groups);
+}
 
 void Connection::Impl::note_room() {
   calls_.note_room([this](const Groups& groups) { return !can_send() || has_room_for(groups); });
@@ -218,7 +240,7 @@ void Connection::Impl::note_views() {
 void Connection::Impl::run_done(Lock& lock) {
   while (calls_.has_done()) {
     std::vector<std::function<void()>> done = calls_.take_done();
-    in_handler_ = true;
+    begin_program_code();
     lock.unlock();
     for (const std::function<void()>& each : done) {
       each();

@@ -89,14 +89,21 @@ NotTaken Connection::Impl::disconnect(Deadline deadline, const std::stop_token& 
     raise_event(wake_);
   }
   if (on_thread()) return session_.not_taken();
-  const auto has_ended = [this] { return ended_; };
-  Patience patience(Deadline::max(), stop);
-  if (wait_for(lock, patience, has_ended) && is_first) {
-    closing_deadline_ = Clock::now();  // a stop
+  Patience patience(ended_ ? Deadline::max() : closing_deadline_, stop);
+  if (wait_for(lock, patience, [this] { return ended_; }) == Errc::cancelled) {
+    if (!is_first) return session_.not_taken();
+    closing_deadline_ = Clock::now();
     raise_event(wake_);
-    wait_until(lock, Deadline::max(), has_ended);
   }
+  // Its thread ends it now, unless that is in code of the program's, which may wait for who waits here.
+  wait_until(lock, Deadline::max(), [this] { return ended_ || in_handler_; });
   return session_.not_taken();
+}
+
+// The connection's thread is about to call what the program has given. The caller holds the lock.
+void Connection::Impl::begin_program_code() {
+  in_handler_ = true;
+  if (closing_ && waiters_ > 0) changed_.notify_all();
 }
 
 void Connection::Impl::run() {
@@ -136,8 +143,8 @@ bool Connection::Impl::turn(Lock& lock) {
   if ((ready & POLLOUT) != 0 && !writer_busy_) {
     if (is_blocked_) {
       write_some(lock);
-    } else {
-      stream_->flush();  // a failure is found by who reads or writes next
+    } else if (stream_->flush().is_failure()) {
+      fail_writing();
     }
   }
   const bool may_have_bytes = (ready & (POLLIN | POLLHUP | POLLERR)) != 0 || may_have_more_;
@@ -163,7 +170,8 @@ int Connection::Impl::poll_events(Lock& lock) {
   pollfd waiting[2] = {{wake_.get(), POLLIN, 0}, {-1, 0, 0}};
   if (!ended_ && stream_ != nullptr) {
     if (takes_events()) waiting[1].events |= POLLIN;
-    if (((is_blocked_ && !write_failed_) || stream_->unsent() > 0) && !writer_busy_) waiting[1].events |= POLLOUT;
+    const bool has_more = is_blocked_ || stream_->unsent() > 0;
+    if (has_more && !write_failed_ && !writer_busy_) waiting[1].events |= POLLOUT;
     // A descriptor that nothing is asked of would still report that the other side hung up, again and again.
     if (waiting[1].events != 0) waiting[1].fd = socket_.get();
   }
@@ -272,18 +280,18 @@ void Connection::Impl::deliver() {
 
 // Hands the handler all that waits, without the lock, as long as it is the handler.
 void Connection::Impl::run_handler(Lock& lock) {
-  bool more = true;
-  while (more && handler_ != nullptr && !stop_) {
+  Event event;
+  while (handler_ != nullptr && !stop_ && events_.take(event)) {
     std::shared_ptr<Handler> handler = handler_;
     running_ = handler.get();
     handler_news_ = false;
-    in_handler_ = true;
+    begin_program_code();
     lock.unlock();
-    for (Event event; !handler_news_.load(std::memory_order_relaxed) && (more = events_.take(event));) {
+    do {
       note_taken(event);
       (*handler)(std::move(event));
       if (is_inherited()) return;
-    }
+    } while (!handler_news_.load(std::memory_order_relaxed) && events_.take(event));
     handler.reset();
     lock.lock();
     in_handler_ = false;

@@ -1,6 +1,7 @@
 // What stands behind a Connection: the socket, its thread, and the engine between them and the caller.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -48,7 +49,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
                             Patience patience);
   std::error_code leave(std::string_view group);
   std::error_code request_view(std::string_view group);
-  std::error_code join(std::string_view group, JoinOptions options);
+  std::error_code join(std::string_view group, JoinOptions options, const std::stop_token& stop);
   std::error_code flush_ok(const FlushRequest& request);
   /// The program has been given the event, or is about to be.
   void note_taken(const Event& event);
@@ -58,9 +59,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
                  const std::stop_token& stop);
   Answers ask(const Groups& groups, const Payload& payload, Deadline deadline, const RequestOptions& options,
               const std::stop_token& stop);
-  /// `patience` is for room.
-  void ask_then(const Groups& groups, const Payload& payload, Deadline deadline, Patience patience,
-                PendingCalls::Answered done, const RequestOptions& options, const std::stop_token& stop);
+  void ask_then(const Groups& groups, const Payload& payload, Deadline deadline, PendingCalls::Answered done,
+                const RequestOptions& options, const std::stop_token& stop);
   std::error_code answer(const Message& request, const Payload& payload, const SendOptions& options, Patience patience);
   NotTaken confirm(Deadline deadline, const std::stop_token& stop);
   void confirm_then(Deadline deadline, PendingCalls::Confirmed done, const std::stop_token& stop);
@@ -101,7 +101,9 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   // Sending, on any thread; the caller holds the lock.
   bool can_send() const { return !closing_ && !ended_ && (!write_failed_ || session_.returns()); }
   bool can_write() const { return stream_ != nullptr && !write_failed_ && !is_blocked_ && !writer_busy_; }
-  bool is_full() const { return session_.writer().output_size() >= options_.send_buffer_bytes; }
+  bool is_full() const {
+    return session_.writer().output_size() >= std::max<std::size_t>(options_.send_buffer_bytes, 1);
+  }
   bool has_output() const { return session_.writer().writable_size() > 0; }
   template <typename Condition>
   bool wait_until(Lock& lock, Deadline deadline, Condition&& condition);
@@ -118,12 +120,15 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   void flush(Lock& lock);
   bool is_burst();
   void write_some(Lock& lock);
+  void fail_writing();
   void wake_thread();
   bool on_thread() const { return std::this_thread::get_id() == thread_id_; }
   template <typename Ask>
   std::error_code ask_of_group(std::string_view group, Ask&& ask);
   std::error_code ask_to_join(Lock& lock, std::string_view group, Patience patience, JoinOptions options);
   NotTaken disconnect(Deadline deadline, const std::stop_token& stop = {});
+  template <typename T>
+  T outcome_of(Lock& lock, PendingCalls::Id call, Answer<T>& answer, Deadline deadline, const std::stop_token& stop);
 
   // Stops. The caller does not hold the lock where it makes or drops what these return.
   class StoppableCall;
@@ -169,6 +174,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl>, public BulkH
   void note_views();
   void run_done(Lock& lock);
   void run_handler(Lock& lock);
+  void begin_program_code();
 
   // Connections.
   static protocol::SessionOptions session_options(const ConnectOptions& options);

@@ -55,7 +55,7 @@ bool Connection::Impl::open(std::error_code& error, std::string& text) {
     if (session_.take_hang_up()) hang_up(lock);
     if (const std::optional<std::size_t> server = session_.take_dial()) {
       dialled_server_ = *server;
-      greet(lock, dial_server(options_, address_of(*server), Deadline(session_.next_deadline())));
+      greet(lock, dial_server(options_, address_of(*server), Deadline(session_.dial_until())));
     } else {
       await_welcome(lock);
     }
@@ -88,7 +88,7 @@ void Connection::Impl::go_on_connecting(Lock& lock) {
   if (session_.take_hang_up()) hang_up(lock);
   if (const std::optional<std::size_t> server = session_.take_dial()) {
     dialled_server_ = *server;
-    dialler_.start(options_, address_of(*server), deadline_after(options_.connect_timeout), [self = weak_from_this()] {
+    dialler_.start(options_, address_of(*server), Deadline(session_.dial_until()), [self = weak_from_this()] {
       if (const auto impl = self.lock()) raise_event(impl->wake_);
     });
   }

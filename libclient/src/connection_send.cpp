@@ -147,17 +147,22 @@ void Connection::Impl::write_some(Lock& lock) {
   writer_busy_ = false;
   is_blocked_ = sent < piece.size() && !failed;
   session_.consume(sent);
-  if (failed) {
-    // The reason may still be waiting to be read: the thread goes on reading up to the end of what came.
-    write_failed_ = true;
-    if (!session_.returns()) session_.writer().drop_output();
-    stream_->shut_down();
-  }
+  if (failed) fail_writing();
   if (waiters_ > 0) changed_.notify_all();
-  if (calls_.wants_room() && (failed || !is_full())) note_room();
+  if (calls_.wants_room() && !is_full()) note_room();
   if (flows_want_buffer_ && session_.writer().output_size() <= options_.send_buffer_bytes / 2) {
     tell_ready_flows();
   }
+}
+
+// Nothing more goes out on this connection. The caller holds the lock.
+void Connection::Impl::fail_writing() {
+  // The reason may still be waiting to be read: the thread goes on reading up to the end of what came.
+  write_failed_ = true;
+  if (!session_.returns()) session_.writer().drop_output();
+  stream_->shut_down();
+  if (waiters_ > 0) changed_.notify_all();
+  if (calls_.wants_room()) note_room();
 }
 
 }  // namespace spindle

@@ -22,7 +22,7 @@ Connection::Impl::Stoppable Connection::Impl::stoppable_call(const std::stop_tok
 void Connection::Impl::cancel(const StoppableCall& call) {
   if (is_inherited()) return;
   const Lock lock(mutex_);
-  if (calls_.cancel(call.id)) wake_thread();
+  if (calls_.end_call(call.id, Errc::cancelled)) wake_thread();
 }
 
 }  // namespace spindle

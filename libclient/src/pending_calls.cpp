@@ -5,13 +5,15 @@
 
 namespace spindle {
 
-PendingCalls::Id PendingCalls::add_join(std::uint32_t request, std::string_view group, Deadline deadline, Joined done) {
-  joins_.push_back({{++last_, deadline}, request, std::string(group), std::move(done)});
+PendingCalls::Id PendingCalls::add_join(std::uint32_t request, std::string_view group, Deadline deadline, Joined done,
+                                        Ends ends) {
+  joins_.push_back({{++last_, deadline, ends}, request, std::string(group), std::move(done)});
   return last_;
 }
 
-PendingCalls::Id PendingCalls::add_confirm(std::uint32_t request, Deadline deadline, Confirmed done) {
-  confirms_.push_back({{++last_, deadline}, request, writer().accepted(), std::move(done)});
+PendingCalls::Id PendingCalls::add_confirm(std::uint32_t request, Deadline deadline, Confirmed done, Ends ends) {
+  const std::uint64_t accepted = writer().accepted(), unknown = writer().untold_unknown();
+  confirms_.push_back({{++last_, deadline, ends}, request, accepted, unknown, std::move(done)});
   return last_;
 }
 
@@ -22,14 +24,10 @@ PendingCalls::Id PendingCalls::add_writable(const Groups& groups, Deadline deadl
   return last_;
 }
 
-PendingCalls::Id PendingCalls::add_request(protocol::Requests::Number number, Deadline deadline, Answered done) {
-  requests_.push_back({{++last_, deadline}, number, std::move(done)});
+PendingCalls::Id PendingCalls::add_request(protocol::Requests::Number number, Deadline deadline, Answered done,
+                                           Ends ends) {
+  requests_.push_back({{++last_, deadline, ends}, number, std::move(done)});
   return last_;
-}
-
-bool PendingCalls::forget(Id id) {
-  const auto is_it = [id](const Call& call) { return call.id == id; };
-  return std::erase_if(joins_, is_it) + std::erase_if(confirms_, is_it) + std::erase_if(writables_, is_it) != 0;
 }
 
 template <typename IsOver>
@@ -44,8 +42,8 @@ std::size_t PendingCalls::end_those(IsOver&& is_over, std::error_code error) {
   return end(joins_) + end(confirms_) + end(writables_) + end(requests_);
 }
 
-bool PendingCalls::cancel(Id id) {
-  return end_those([id](const Call& call) { return call.id == id; }, Errc::cancelled) != 0;
+bool PendingCalls::end_call(Id id, std::error_code error) {
+  return end_those([id](const Call& call) { return call.id == id; }, error) != 0;
 }
 
 void PendingCalls::note_view(const GroupView& view, const std::string& member) {
@@ -62,6 +60,11 @@ bool PendingCalls::note_join_refused(const std::string& group, std::error_code e
 void PendingCalls::begin_anew() {
   for (Join& join : joins_) join.request = writer().pending_join(join.group);
   end_joins(0, Errc::connection_lost);  // they were left, and nobody has asked anew
+  std::erase_if(confirms_, [this](Confirm& confirm) {
+    const std::optional<std::uint64_t> messages = writer().ended_confirm(confirm.request);
+    if (messages) finish(confirm, {*messages, false});
+    return messages.has_value();
+  });
 }
 
 template <typename Outcome>
@@ -82,7 +85,7 @@ bool PendingCalls::end_first_join(const std::string& group, const Outcome& outco
 void PendingCalls::note_confirmed(std::uint32_t request) {
   std::erase_if(confirms_, [&](Confirm& confirm) {
     if (confirm.request != request) return false;
-    done_.emplace_back([done = std::move(confirm.done)] { done(NotTaken{0, true}); });
+    finish(confirm, {0, true});
     return true;
   });
 }
@@ -120,17 +123,28 @@ Deadline PendingCalls::next_deadline() const {
   return first;
 }
 
+template <typename Done>
+void PendingCalls::tell(const Call& call, Done done) {
+  if (call.ends == Ends::at_once) return done();
+  done_.emplace_back(std::move(done));
+}
+
 void PendingCalls::finish(Join& join, Result<GroupView> result) {
-  done_.emplace_back([done = std::move(join.done), result = std::move(result)]() mutable { done(std::move(result)); });
+  tell(join, [done = std::move(join.done), result = std::move(result)]() mutable { done(std::move(result)); });
 }
 
 void PendingCalls::finish(Confirm& confirm, std::error_code) {
-  done_.emplace_back(
-      [done = std::move(confirm.done), not_taken = writer().not_taken_of(confirm.accepted)] { done(not_taken); });
+  finish(confirm, writer().not_taken_of(confirm.accepted));
+}
+
+void PendingCalls::finish(Confirm& confirm, NotTaken not_taken) {
+  not_taken.messages += confirm.unknown;
+  not_taken.exact = not_taken.exact && confirm.unknown == 0;
+  tell(confirm, [done = std::move(confirm.done), not_taken] { done(not_taken); });
 }
 
 void PendingCalls::finish(Room& room, std::error_code error) {
-  done_.emplace_back([done = std::move(room.done), error] { done(error); });
+  tell(room, [done = std::move(room.done), error] { done(error); });
 }
 
 void PendingCalls::finish(Request& request, std::error_code error) {
@@ -138,8 +152,7 @@ void PendingCalls::finish(Request& request, std::error_code error) {
 }
 
 void PendingCalls::finish(Request& request, Answers answers) {
-  done_.emplace_back(
-      [done = std::move(request.done), answers = std::move(answers)]() mutable { done(std::move(answers)); });
+  tell(request, [done = std::move(request.done), answers = std::move(answers)]() mutable { done(std::move(answers)); });
 }
 
 }  // namespace spindle

@@ -17,10 +17,13 @@
 namespace spindle {
 
 /// Each call ends once: with what it waits for, at its deadline, or with the connection. What is to be called then is
-/// kept until somebody who holds no lock takes it. There are few calls at a time. The owner guards all functions.
+/// kept until somebody who holds no lock takes it; what calls nothing of the program's may be called at once, by
+/// whoever ends the call. There are few calls at a time. The owner guards all functions.
 class PendingCalls {
  public:
   using Id = std::uint64_t;
+  /// When what ends a call is called.
+  enum class Ends : std::uint8_t { when_taken, at_once };
   using Joined = std::function<void(Result<GroupView>)>;
   using Confirmed = std::function<void(NotTaken)>;
   using Writable = std::function<void(std::error_code)>;
@@ -30,17 +33,17 @@ class PendingCalls {
   explicit PendingCalls(protocol::ClientEngine& engine) : engine_(engine) {}
 
   /// Waits for the view with which `member` has joined the group, by the request of that number.
-  Id add_join(std::uint32_t request, std::string_view group, Deadline deadline, Joined done);
-  /// Waits until the messages that were accepted so far have entered.
-  Id add_confirm(std::uint32_t request, Deadline deadline, Confirmed done);
+  Id add_join(std::uint32_t request, std::string_view group, Deadline deadline, Joined done,
+              Ends ends = Ends::when_taken);
+  /// Waits until the messages that were accepted so far have entered. What has become unknown, and the program has not
+  /// been told of so far, counts as not taken.
+  Id add_confirm(std::uint32_t request, Deadline deadline, Confirmed done, Ends ends = Ends::when_taken);
   /// Waits until a message to the groups may be sent.
   Id add_writable(const Groups& groups, Deadline deadline, Writable done);
   /// Waits for the answers to the request.
-  Id add_request(protocol::Requests::Number number, Deadline deadline, Answered done);
-  /// The call is not waited for any more. False where it has ended.
-  bool forget(Id id);
-  /// The call ends as cancelled. False where it has ended.
-  bool cancel(Id id);
+  Id add_request(protocol::Requests::Number number, Deadline deadline, Answered done, Ends ends = Ends::when_taken);
+  /// The call ends with the error. False where it has ended.
+  bool end_call(Id id, std::error_code error);
 
   // What happens. The view is one that lists who joined.
   void note_view(const GroupView& view, const std::string& member);
@@ -71,6 +74,7 @@ class PendingCalls {
   struct Call {
     Id id = 0;
     Deadline deadline;
+    Ends ends = Ends::when_taken;
   };
   struct Join : Call {
     std::uint32_t request = 0;
@@ -80,6 +84,7 @@ class PendingCalls {
   struct Confirm : Call {
     std::uint32_t request = 0;
     std::uint64_t accepted = 0;
+    std::uint64_t unknown = 0;  // messages of former sessions
     Confirmed done;
   };
   struct Room : Call {
@@ -103,9 +108,12 @@ class PendingCalls {
   void finish(Join& join, Result<GroupView> result);
   /// Says what it knows, whatever ends it.
   void finish(Confirm& confirm, std::error_code error);
+  void finish(Confirm& confirm, NotTaken not_taken);
   void finish(Room& room, std::error_code error);
   void finish(Request& request, std::error_code error);
   void finish(Request& request, Answers answers);
+  template <typename Done>
+  void tell(const Call& call, Done done);
 
   const protocol::RequestWriter& writer() const { return engine_.writer(); }
 

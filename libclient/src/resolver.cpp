@@ -1,5 +1,6 @@
 #include "libclient/src/resolver.h"
 
+#include <pthread.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -15,6 +16,11 @@ namespace spindle {
 namespace {
 
 std::atomic<int> lookups = 0;
+
+/// A child of fork() has none of its parent's threads.
+void forget_lookups_in_children() {
+  [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, [] { lookups = 0; });
+}
 
 /// Counts one of the lookups that are under way.
 class Counted {
@@ -52,6 +58,7 @@ Found look_up(const Lookup& lookup, const std::string& host, const std::string& 
 std::optional<Found> look_up_until(Deadline deadline, const Lookup& lookup, const std::string& host,
                                    const std::string& port) {
   const auto answer = std::make_shared<Answer<Found>>();
+  forget_lookups_in_children();
   {
     const auto counted = std::make_shared<Counted>();
     if (counted->is_one_too_many()) return Found{EAI_SYSTEM, EAGAIN, {}};

@@ -25,7 +25,7 @@ using Lookup = std::function<int(const char* host, const char* port, const addri
 Addresses resolve(const std::string& host, const std::string& port, Deadline deadline, std::error_code& error,
                   std::string& text, const Lookup& lookup = ::getaddrinfo);
 inline constexpr int kLookupsMax = 16;
-/// How many there are.
+/// How many there are; none in a child of fork() at first.
 int running_lookups();
 
 }  // namespace spindle

@@ -362,6 +362,7 @@ void SimClient::take_events() {
     }
     if (const auto* reconnected = event.get_if<spindle::Reconnected>()) {
       reconnections_.push_back(*reconnected);
+      session_.note_told(*reconnected);
       if (!reconnected->resumed) begin_anew(*reconnected);
     }
     if (const auto* message = event.get_if<spindle::Message>(); message != nullptr && message->is_request()) {

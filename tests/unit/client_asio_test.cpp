@@ -12,6 +12,8 @@
 #include <asio/strand.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/use_future.hpp>
+#include <filesystem>
+#include <set>
 
 #include "tests/unit/client_fake_daemon.h"
 #ifdef ASIO_HAS_CO_AWAIT
@@ -221,6 +223,27 @@ TEST_F(ClientAsio, SendingIsCancelledAndHasSentNothing) {
   waiter.join();
 }
 
+TEST_F(ClientAsio, SendingWaitsForTheViewThatAGroupWasFlushedFor) {
+  AsioConnection connection = connect();
+  Bytes bytes;
+  protocol::write_flush(bytes, protocol::ClientFrame::flush_request, {7, "news"});
+  daemon_.write(bytes);
+  ASSERT_FALSE(connection.connection().flush_ok(connection.connection().receive().value().get<FlushRequest>()));
+  EXPECT_EQ(daemon_.read().type, protocol::ClientFrame::flush_ok);
+  std::error_code sent = Errc::timed_out;
+  connection.async_multicast(Service::fifo, "news", "x", {}, [&](std::error_code error) { sent = error; });
+  run_what_is_ready();
+  EXPECT_EQ(sent, Errc::timed_out) << "it waits";
+  protocol::GroupViewFrame view{"news", {1, "fake", 1, 1}};
+  view.joined = view.members = {"#me#fake"};
+  bytes.clear();
+  protocol::write_view(bytes, view);
+  daemon_.write(bytes);
+  context_.run();
+  EXPECT_FALSE(sent) << sent.message();
+  EXPECT_EQ(daemon_.read_messages(1).front(), "x");
+}
+
 TEST_F(ClientAsio, JoiningIsCancelledAndTheRequestStands) {
   AsioConnection connection = connect();
   std::error_code cancelled;
@@ -353,6 +376,22 @@ TEST_F(ClientAsio, ReceivingIsCancelledAndLosesNothing) {
   context_.run();
   EXPECT_EQ(cancelled, asio::error::operation_aborted);
   EXPECT_EQ(text, "kept");
+}
+
+TEST_F(ClientAsio, LeavesNoDescriptorToProgramsThatItsOwnStarts) {
+  const auto kept = [] {
+    std::set<int> numbers;
+    for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+      const int number = std::stoi(each.path().filename());
+      const int flags = ::fcntl(number, F_GETFD);
+      if (flags >= 0 && (flags & FD_CLOEXEC) == 0) numbers.insert(number);
+    }
+    return numbers;
+  };
+  Connection plain = daemon_.connect({.disconnect_timeout = 1ms});
+  const std::set<int> before = kept();
+  const AsioConnection connection(context_.get_executor(), std::move(plain));
+  EXPECT_EQ(kept(), before);
 }
 
 TEST_F(ClientAsio, TakesOtherTokens) {

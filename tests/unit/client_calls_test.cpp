@@ -196,6 +196,33 @@ TEST_F(ClientCalls, JoiningThatCallsBackWaitsForRoom) {
   EXPECT_TRUE(joined.get_future().get());
 }
 
+// Such as one that waits for a lock that the caller holds.
+TEST_F(ClientCalls, AHandlerThatDoesNotReturnHoldsUpNoCall) {
+  Connection connection = connect();
+  std::promise<void> released;
+  connection.set_handler([go_on = released.get_future().share()](const Event&) { go_on.wait(); });
+  std::thread server([&] {
+    daemon_.write(reply_frame(daemon_.read()));
+    daemon_.write(view_frame("news", {"#me#fake"}));
+  });
+  EXPECT_TRUE(connection.join("news", 1h)) << "the view is here";
+  server.join();
+  EXPECT_EQ(connection.join("late", 1ms).error(), Errc::timed_out);
+  ASSERT_FALSE(connection.multicast(Service::fifo, "g", "x"));
+  EXPECT_EQ(connection.confirm(1ms).messages, 1u);
+  EXPECT_EQ(connection.request("g", "x", 1ms).error, Errc::timed_out);
+  std::stop_source source;
+  std::jthread other([&] {
+    std::this_thread::sleep_for(10ms);
+    source.request_stop();
+  });
+  EXPECT_EQ(connection.request("g", "x", 1h, {}, source.get_token()).error, Errc::cancelled);
+  EXPECT_EQ(connection.disconnect().messages, 3u);
+  EXPECT_FALSE(connection.is_open());
+  EXPECT_EQ(connection.drain(1ms).messages, 3u);
+  released.set_value();
+}
+
 TEST_F(ClientCalls, AHandlerDoesNotWait) {
   Connection connection = connect();
   ASSERT_FALSE(connection.multicast(Service::fifo, "g", "x"));
@@ -290,6 +317,14 @@ TEST_F(ClientCalls, SendingWaitsNoLongerThanItMay) {
   waiter.join();
 }
 
+TEST_F(ClientCalls, ABufferOfNothingTakesAMessage) {
+  Connection connection = connect({.send_buffer_bytes = 0});
+  EXPECT_FALSE(connection.try_multicast(Service::fifo, "g", "x"));
+  EXPECT_EQ(daemon_.read_messages(1).back(), "x");
+  EXPECT_FALSE(connection.multicast(Service::fifo, "g", "y", {.timeout = 1h}));
+  EXPECT_EQ(daemon_.read_messages(1).back(), "y");
+}
+
 TEST_F(ClientCalls, SendingToAFlowWaitsNoLongerThanItMay) {
   Connection connection = connect({.independent_flows = true});
   fill(connection);
@@ -310,6 +345,27 @@ TEST_F(ClientCalls, CallsBackWhenThereIsRoom) {
   });
   EXPECT_EQ(daemon_.read_messages(sent + 1).back(), "there was room");
   EXPECT_FALSE(room.get_future().get());
+}
+
+TEST_F(ClientCalls, CallsBackWhenAGroupHasTheViewThatItWasFlushedFor) {
+  Connection connection = connect();
+  Bytes frame;
+  protocol::write_flush(frame, ClientFrame::flush_request, {7, "news"});
+  daemon_.write(frame);
+  ASSERT_FALSE(connection.flush_ok(connection.receive().value().get<FlushRequest>()));
+  EXPECT_EQ(daemon_.read().type, ClientFrame::flush_ok);
+  EXPECT_EQ(connection.try_multicast(Service::fifo, "news", "x"), Errc::flushing);
+  std::promise<std::error_code> other, late, room;
+  connection.when_writable("other", 1h, [&](std::error_code error) { other.set_value(error); });
+  EXPECT_FALSE(other.get_future().get());
+  connection.when_writable("news", 1ms, [&](std::error_code error) { late.set_value(error); });
+  EXPECT_EQ(late.get_future().get(), Errc::timed_out);
+  connection.when_writable("news", 1h, [&](std::error_code error) {
+    room.set_value(error ? error : connection.try_multicast(Service::fifo, "news", "in the view"));
+  });
+  daemon_.write(view_frame("news", {"#you#fake"}));
+  EXPECT_FALSE(room.get_future().get());
+  EXPECT_EQ(daemon_.read_messages(1).back(), "in the view");
 }
 
 TEST_F(ClientCalls, CallsBackWhenAFlowHasRoom) {

@@ -133,6 +133,20 @@ TEST_F(ClientCancel, WithATokenThatIsStoppedACallDoesNothing) {
   EXPECT_EQ(connection.receive()->get<Message>().text(), "kept");
 }
 
+TEST_F(ClientCancel, AJoinThatWaitsForRoomIsNotMade) {
+  Connection connection = connect({.send_buffer_bytes = 10'000});
+  const std::size_t sent = fill(connection);
+  const auto join = [&](const std::stop_token& stop) { return connection.join("news", {.synchronous = true}, stop); };
+  EXPECT_EQ(cancel_while(join), Errc::cancelled);
+  source_.request_stop();
+  EXPECT_EQ(join(source_.get_token()), Errc::cancelled);
+  daemon_.read_messages(sent);
+  EXPECT_FALSE(join({}));
+  EXPECT_EQ(daemon_.read().type, ClientFrame::join);
+  ASSERT_FALSE(connection.multicast(Service::fifo, "g", "behind"));
+  EXPECT_EQ(daemon_.read_messages(1).back(), "behind") << "and no other join";
+}
+
 TEST_F(ClientCancel, AJoinThatIsCancelledStands) {
   Connection connection = connect();
   std::uint32_t request = 0;

@@ -6,6 +6,7 @@
 #include <future>
 
 #include "tests/unit/client_fake_daemon.h"
+#include "tests/unit/client_no_threads.h"
 
 namespace spindle {
 namespace {
@@ -64,6 +65,28 @@ TEST(ClientConnection, IsRefusedWithTheDaemonsReason) {
   EXPECT_EQ(text, "me is taken");
   EXPECT_FALSE(connection.is_open());
 }
+
+#ifdef __GLIBC__
+TEST(ClientConnection, CannotBeWithoutAThread) {
+  FakeDaemon daemon;
+  std::thread server([&] {
+    daemon.accept();
+    EXPECT_EQ(daemon.read().type, protocol::ClientFrame::hello);
+    Bytes welcome;
+    protocol::write_welcome(welcome, {1, "#me#fake"});
+    daemon.write(welcome);
+    EXPECT_EQ(daemon.read().type, protocol::ClientFrame::bye);
+    EXPECT_TRUE(daemon.has_hung_up);
+  });
+  {
+    const test::NoThreads none;
+    const Result<Connection> connection = Connection::connect({.address = daemon.path()});
+    EXPECT_EQ(connection.error(), Errc::connect_failed);
+    EXPECT_NE(connection.text().find("thread"), std::string::npos) << connection.text();
+  }
+  server.join();
+}
+#endif
 
 TEST(ClientConnection, IsLostBeforeTheWelcome) {
   FakeDaemon daemon;

@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "libclient/src/resolver.h"
 #include "tests/unit/client_fake_daemon.h"
 
 namespace spindle {
@@ -200,6 +201,31 @@ TEST_F(ClientFork, AHandlerForks) {
   connection.set_handler({});
   expect_alive(daemon, connection);
   daemon.hang_up();
+}
+
+TEST_F(ClientFork, TheChildHasNoneOfTheLookupsOfItsParent) {
+  std::error_code error;
+  std::string text;
+  std::promise<void> goes_on;
+  const Lookup hangs = [future = goes_on.get_future().share()](auto...) {
+    future.wait();
+    return EAI_AGAIN;
+  };
+  for (int i = 0; i < kLookupsMax; ++i) {
+    EXPECT_EQ(resolve("host", "4803", std::chrono::steady_clock::now(), error, text, hangs), nullptr);
+  }
+  EXPECT_EQ(fork_and_wait([] {
+              std::error_code of_child;
+              std::string why;
+              const Lookup found = [](const char*, const char* port, const addrinfo* hints, addrinfo** first) {
+                return ::getaddrinfo("127.0.0.1", port, hints, first);
+              };
+              return resolve("host", "4803", Deadline::max(), of_child, why, found) != nullptr ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(running_lookups(), kLookupsMax) << "they are the parent's";
+  goes_on.set_value();
+  while (running_lookups() != 0) std::this_thread::yield();
 }
 
 TEST_F(ClientFork, TheDaemonSeesTheParentDieThoughTheChildLives) {

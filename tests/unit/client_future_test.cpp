@@ -62,5 +62,24 @@ TEST(ClientFuture, OfAMessageIsBoundedByTheConnectionsSendTimeout) {
   EXPECT_EQ(sent.get(), Errc::timed_out);
 }
 
+TEST(ClientFuture, OfAMessageToAGroupThatIsFlushed) {
+  FakeDaemon daemon;
+  Connection connection = daemon.connect({.disconnect_timeout = 1ms});
+  Bytes bytes;
+  protocol::write_flush(bytes, protocol::ClientFrame::flush_request, {7, "news"});
+  daemon.write(bytes);
+  ASSERT_FALSE(connection.flush_ok(connection.receive().value().get<FlushRequest>()));
+  EXPECT_EQ(daemon.read().type, protocol::ClientFrame::flush_ok);
+  std::future<std::error_code> waiting = multicast_future(connection, Service::fifo, "news", "x");
+  EXPECT_EQ(waiting.wait_for(1ms), std::future_status::timeout);
+  protocol::GroupViewFrame view{"news", {1, "fake", 1, 1}};
+  view.joined = view.members = {"#me#fake"};
+  bytes.clear();
+  protocol::write_view(bytes, view);
+  daemon.write(bytes);
+  EXPECT_FALSE(waiting.get());
+  EXPECT_EQ(daemon.read_messages(1).front(), "x");
+}
+
 }  // namespace
 }  // namespace spindle

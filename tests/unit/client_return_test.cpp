@@ -1,5 +1,6 @@
 // Programs whose connection is lost, or whose daemon goes, beside a daemon that is played frame by frame.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <atomic>
 #include <future>
@@ -26,6 +27,9 @@ class ClientReturn : public testing::Test {
   /// The client comes again, as another one.
   protocol::Hello welcome_again(std::string_view name = "#me#fake") {
     daemon_.accept();
+    return welcome(name);
+  }
+  protocol::Hello welcome(std::string_view name = "#me#fake") {
     hello_ = daemon_.read();
     Bytes bytes;
     protocol::write_welcome(bytes, {1, name});
@@ -38,7 +42,8 @@ class ClientReturn : public testing::Test {
     daemon_.write(bytes);
   }
   std::uint32_t read_confirm() {
-    const Frame frame = daemon_.read();
+    Frame frame = daemon_.read();
+    while (frame.type == ClientFrame::define) frame = daemon_.read();
     EXPECT_EQ(frame.type, ClientFrame::confirm);
     return protocol::read_confirm(frame.body).value_or(0);
   }
@@ -178,6 +183,90 @@ TEST_F(ClientReturn, HasEachServerWelcomeItInItsShareOfTheTime) {
   const Result<Connection> connection = Connection::connect(options);
   EXPECT_TRUE(connection) << connection.text();
   server.join();
+}
+
+// What the former daemon may have let in, or not, the new one can say nothing of.
+TEST_F(ClientReturn, AConfirmationEndsWhereMessagesOfItBecomeUnknown) {
+  for (const bool is_called_before : {true, false}) {
+    SCOPED_TRACE(is_called_before);
+    FakeDaemon first;
+    first.reconnect_timeout = ConnectOptions().reconnect_timeout;
+    Connection connection = first.connect({.more_addresses = {daemon_.path()}, .disconnect_timeout = 1ms});
+    for (int i = 0; i < 10; ++i) ASSERT_FALSE(connection.multicast(Service::agreed, "news", "x"));
+    first.read_messages(10);
+    std::promise<NotTaken> told;
+    if (is_called_before) connection.confirm_then(1h, [&](NotTaken lost) { told.set_value(lost); });
+    first.write(close_frame(Errc::daemon_stopping, "", 4));
+    first.hang_up();
+    daemon_.accept();
+    if (!is_called_before) connection.confirm_then(1h, [&](NotTaken lost) { told.set_value(lost); });
+    ASSERT_FALSE(connection.multicast(Service::agreed, "news", "later"));
+    welcome();
+    EXPECT_EQ(daemon_.read_messages(1).front(), "later") << "and not a confirm before it";
+    const NotTaken lost = told.get_future().get();
+    EXPECT_EQ(lost.messages, 6u);
+    EXPECT_FALSE(lost.exact);
+  }
+}
+
+TEST_F(ClientReturn, CountsWhatIsUnknownUntilTheProgramHasBeenToldOfIt) {
+  Connection connection = daemon_.connect({.disconnect_timeout = 1ms});
+  for (int i = 0; i < 3; ++i) ASSERT_FALSE(connection.multicast(Service::agreed, "news", "x"));
+  daemon_.read_messages(3);
+  daemon_.hang_up();
+  welcome_again();
+  pollfd there{connection.descriptor(), POLLIN, 0};
+  ASSERT_EQ(::poll(&there, 1, -1), 1);
+  std::promise<NotTaken> before, behind;
+  connection.confirm_then(1h, [&](NotTaken lost) { before.set_value(lost); });
+  const std::uint32_t first = read_confirm();
+  const auto again = connection.receive();
+  ASSERT_TRUE(again && again->is<Reconnected>());
+  EXPECT_EQ(again->get<Reconnected>().unknown.size(), 3u);
+  connection.confirm_then(1h, [&](NotTaken lost) { behind.set_value(lost); });
+  confirm(first, 0);
+  confirm(read_confirm(), 0);
+  const NotTaken of_before = before.get_future().get(), of_behind = behind.get_future().get();
+  EXPECT_EQ(of_before.messages, 3u) << "it had not been told when it asked";
+  EXPECT_FALSE(of_before.exact);
+  EXPECT_EQ(of_behind.messages, 0u);
+  EXPECT_TRUE(of_behind.exact);
+  EXPECT_EQ(connection.disconnect().messages, 0u);
+}
+
+TEST_F(ClientReturn, GoingCountsWhatBecomesUnknownMeanwhile) {
+  for (const bool drains : {false, true}) {
+    SCOPED_TRACE(drains);
+    Connection connection = daemon_.connect({.disconnect_timeout = 1h});
+    EXPECT_FALSE(connection.multicast(Service::agreed, "news", "x"));
+    daemon_.read_messages(1);
+    EXPECT_FALSE(connection.join("news"));
+    EXPECT_EQ(daemon_.read().type, ClientFrame::join);
+    if (!drains) {
+      daemon_.hang_up();
+      daemon_.accept();
+    }
+    std::thread program([&] {
+      const NotTaken lost = drains ? connection.drain(1h) : connection.disconnect();
+      EXPECT_EQ(lost.messages, 1u);
+      EXPECT_FALSE(lost.exact);
+    });
+    if (drains) {
+      EXPECT_EQ(daemon_.read().type, ClientFrame::leave);
+      daemon_.hang_up();
+      daemon_.accept();
+    } else {
+      while (connection.is_open()) std::this_thread::yield();
+    }
+    welcome();
+    for (Frame frame = daemon_.read(); frame.type != ClientFrame::bye;) frame = daemon_.read();
+    EXPECT_FALSE(daemon_.has_hung_up);
+    daemon_.write(close_frame(Errc::closed_by_client, ""));
+    program.join();
+    std::optional<Event> last = connection.receive();
+    if (drains && last->is<Reconnected>()) last = connection.receive();
+    EXPECT_EQ(last->get<Disconnected>().not_taken.messages, 1u);
+  }
 }
 
 #ifdef __GLIBC__

@@ -229,6 +229,27 @@ TEST_F(ClientSessionTest, HasEachServerWelcomeItInItsShareOfTheTime) {
   EXPECT_EQ(disconnected()->error, Errc::timed_out);
 }
 
+TEST_F(ClientSessionTest, TriesAllServersInTheTimeThatItHasToComeBack) {
+  SessionOptions patient = options();
+  patient.connect_timeout = std::chrono::hours(24 * 3'653);
+  begin(patient);
+  session_->reader().end(Errc::connection_lost);
+  session_->settle(now_);
+  const Instant lost = now_;
+  std::vector<std::size_t> tried;
+  while (!session_->is_over()) {
+    const std::optional<std::size_t> server = move();
+    if (!server) continue;
+    tried.push_back(*server);
+    EXPECT_LE(session_->dial_until() - lost, patient.reconnect_timeout + ClientSession::kAttemptPeriod);
+    EXPECT_GE(session_->dial_until() - now_, ClientSession::kAttemptPeriod);
+  }
+  ASSERT_GE(tried.size(), 2u) << "both accept, and say nothing";
+  EXPECT_EQ(tried[0], 0u);
+  EXPECT_EQ(tried[1], 1u);
+  EXPECT_LT(now_ - lost, patient.reconnect_timeout + 2 * ClientSession::kAttemptPeriod);
+}
+
 TEST_F(ClientSessionTest, SaysNothingOfItsOwnToWhoAskedForAConfirmation) {
   struct Observer final : RequestObserver {
     bool refused(std::uint32_t, const RequestFailed&) override { return false; }
@@ -270,6 +291,46 @@ TEST_F(ClientSessionTest, OfWhatWasConfirmedNothingElseCountsAsTaken) {
   ASSERT_EQ(move(), 0u);
   welcome("#me#b");
   EXPECT_THAT(reconnected().front()->unknown, ElementsAre(3u, 4u));
+}
+
+TEST_F(ClientSessionTest, AsksAgainForConfirmationsWithoutUnknownMessagesOnly) {
+  for (const std::uint8_t flags : {std::uint8_t{0}, kIndependentFlowsBit}) {
+    SCOPED_TRACE(flags);
+    events_.clear();
+    SessionOptions those = options();
+    those.flags = static_cast<std::uint8_t>(kTellTakenBit | flags);
+    begin(those);
+    ASSERT_FALSE(session_->multicast(Service::agreed, "other", "x", {.ticket = 1}));
+    ASSERT_FALSE(session_->engine().confirm());
+    const std::uint32_t of_other = session_->writer().last_request();
+    send("known", 2);
+    send("unknown", 3);
+    ASSERT_FALSE(session_->engine().confirm());
+    const std::uint32_t of_all = session_->writer().last_request();
+    said();
+    ASSERT_FALSE(session_->multicast(Service::agreed, "other", "unsent", {.ticket = 4}));
+    if (flags == 0) {
+      deliver_frame([](Bytes& out) { write_taken(out, 2); });
+    } else {
+      deliver_frame([](Bytes& out) { write_admitted(out, {0, static_cast<std::uint32_t>(flow_bytes(1))}); });
+      deliver_frame([](Bytes& out) { write_admitted(out, {1, static_cast<std::uint32_t>(flow_bytes(5))}); });
+    }
+    session_->reader().end(Errc::connection_lost);
+    session_->settle(now_);
+    ASSERT_EQ(move(), 0u);
+    welcome("#me#b");
+    EXPECT_THAT(reconnected().back()->unknown, ElementsAre(3u));
+    EXPECT_EQ(session_->writer().ended_confirm(of_all), 1u);
+    EXPECT_EQ(session_->writer().ended_confirm(of_other), std::nullopt);
+    said();
+    EXPECT_EQ(asked_, of_other);
+    confirm(of_other, 1);
+    EXPECT_EQ(session_->not_taken().messages, 1u);
+    EXPECT_FALSE(session_->not_taken().exact);
+    session_->note_told(*reconnected().back());
+    EXPECT_EQ(session_->not_taken().messages, 0u);
+    EXPECT_TRUE(session_->not_taken().exact);
+  }
 }
 
 TEST_F(ClientSessionTest, HeedsTheFirstGoingOnly) {

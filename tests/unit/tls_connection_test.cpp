@@ -1,11 +1,13 @@
-// A client's connection by TLS, to a socket that has no room for all that the client sends.
+// A client's connection by TLS, to a socket that has no room for all that the client sends, or is gone.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -16,7 +18,21 @@
 #include "libclient/src/socket.h"
 #include "libclient/tls/tls_stream.h"
 #include "spindle/connection.h"
+#include "tests/support/payload_frames.h"
 #include "tests/unit/tls_pair.h"
+
+namespace {
+
+std::atomic<std::uint64_t> polls = 0;
+
+}  // namespace
+
+/// That of the system, counted: how often a thread looks whether there is something to do.
+extern "C" int poll(pollfd* waiting, nfds_t count, int timeout_ms) {
+  ++polls;
+  const timespec time{timeout_ms / 1'000, timeout_ms % 1'000 * 1'000'000L};
+  return ::ppoll(waiting, count, timeout_ms < 0 ? nullptr : &time, nullptr);
+}
 
 namespace spindle::test {
 namespace {
@@ -54,8 +70,14 @@ class TlsDaemon {
     ASSERT_TRUE(read(1)) << "the hello";
     std::vector<std::uint8_t> bytes;
     protocol::write_welcome(bytes, {1, "#me#alpha"});
-    const ByteView buffer(bytes);
-    EXPECT_EQ(stream_->write(std::span(&buffer, 1), buffer.size()).bytes, bytes.size());
+    write(bytes);
+  }
+  void write(ByteView bytes) { EXPECT_EQ(stream_->write(std::span(&bytes, 1), bytes.size()).bytes, bytes.size()); }
+  /// Its host knows nothing of the connection any more.
+  void vanish() {
+    const linger at_once{1, 0};
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    const Descriptor gone = std::move(socket_);
   }
   /// Takes a client that goes away again.
   void refuse() {
@@ -127,19 +149,23 @@ TEST(TlsConnection, IsRefusedWhereTheEnvironmentNamesAListThatRevokesTheDaemon) 
   EXPECT_NE(connection.text().find("revoked"), std::string::npos) << connection.text();
 }
 
-// The stream has taken all of it, and nothing else that the program does would have the end written.
-TEST(TlsConnection, SendsWhatTheSocketHadNoRoomFor) {
-  const TestAuthority authority;
-  const File bundle("bundle.pem", make_bundle(authority, lasting(client_contents("me"))));
-  TlsDaemon daemon(authority);
-  std::thread welcomes([&] { daemon.welcome(); });
+ConnectOptions options_for(const TlsDaemon& daemon, const File& bundle) {
   ConnectOptions options;
   options.address = "tls:127.0.0.1:" + std::to_string(daemon.port());
   options.tls_bundle = bundle.path();
   options.reconnect_timeout = std::chrono::milliseconds(0);
   options.keepalive = std::chrono::milliseconds(0);
   options.disconnect_timeout = std::chrono::milliseconds(1);
-  Result<Connection> connection = Connection::connect(options);
+  return options;
+}
+
+// The stream has taken all of it, and nothing else that the program does would have the end written.
+TEST(TlsConnection, SendsWhatTheSocketHadNoRoomFor) {
+  const TestAuthority authority;
+  const File bundle("bundle.pem", make_bundle(authority, lasting(client_contents("me"))));
+  TlsDaemon daemon(authority);
+  std::thread welcomes([&] { daemon.welcome(); });
+  Result<Connection> connection = Connection::connect(options_for(daemon, bundle));
   welcomes.join();
   ASSERT_TRUE(connection) << connection.text();
   ::setsockopt(socket_to(daemon.port()), SOL_SOCKET, SO_SNDBUF, &kSmall, sizeof kSmall);
@@ -149,6 +175,40 @@ TEST(TlsConnection, SendsWhatTheSocketHadNoRoomFor) {
   for (int i = 0; i < 20; ++i) {
     ASSERT_FALSE(connection->try_multicast(Service::fifo, "news", payload));
     ASSERT_TRUE(daemon.read(payload.size()));
+  }
+}
+
+// Nothing is read of it, as the program takes no events, and what the stream has taken stays there.
+TEST(TlsConnection, RestsWhereItCannotBeWrittenToAnyMore) {
+  for (const bool pings : {true, false}) {
+    SCOPED_TRACE(pings);
+    const TestAuthority authority;
+    const File bundle("bundle.pem", make_bundle(authority, lasting(client_contents("me"))));
+    TlsDaemon daemon(authority);
+    std::thread welcomes([&] { daemon.welcome(); });
+    ConnectOptions options = options_for(daemon, bundle);
+    options.receive_buffer_bytes = 1;
+    if (pings) options.keepalive = std::chrono::milliseconds(10);
+    Result<Connection> connection = Connection::connect(options);
+    welcomes.join();
+    ASSERT_TRUE(connection) << connection.text();
+    ::setsockopt(socket_to(daemon.port()), SOL_SOCKET, SO_SNDBUF, &kSmall, sizeof kSmall);
+    std::vector<std::uint8_t> message;
+    append_message_frame(message, {4, 0, "#peer#alpha", {"news"}, 1, as_bytes("x")});
+    daemon.write(message);
+    pollfd there{connection->descriptor(), POLLIN, 0};
+    ASSERT_EQ(::poll(&there, 1, 20'000), 1);
+    if (!pings) {
+      ASSERT_FALSE(connection->try_multicast(Service::fifo, "news", std::string(60'000, 'x')));
+    }
+    daemon.vanish();
+    for (int i = 0; i < 1'000 && connection->is_open(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_FALSE(connection->is_open());
+    const std::uint64_t before = polls;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_LT(polls - before, 500u) << "one that spins polls thousands of times";
+    EXPECT_TRUE(connection->receive()->is<Message>());
+    EXPECT_TRUE(connection->receive()->is<Disconnected>());
   }
 }
 

@@ -13,23 +13,26 @@ Failure connect(const spindle_options* options, spindle_connection& connection) 
     connection.value = *std::move(result);
     return {{}, {}};
   } catch (const std::system_error& error) {
-    return {Errc::internal_error, error.what()};  // no thread, for instance
+    return {Errc::internal_error, error.what()};
   }
 }
 
-/// `call` is to be asked of an open connection, or of one that has ended.
+/// `call` is to be asked of an open connection, or of one that has ended, and has so much time.
 template <typename Call>
 spindle_code end_of(spindle_connection* connection, uint64_t* not_taken, int* is_exact, const std::stop_token& stop,
-                    Call&& call) noexcept {
+                    std::optional<std::chrono::nanoseconds> timeout, Call&& call) noexcept {
   if (connection == nullptr) return code_of(Errc::bad_argument);
   return guarded([&]() -> std::error_code {
     const bool was_open = connection->value.is_open();
+    const auto begin = std::chrono::steady_clock::now();
     const NotTaken left = call(connection->value);
     if (not_taken != nullptr) *not_taken = left.messages;
     if (is_exact != nullptr) *is_exact = left.exact ? 1 : 0;
     if (left.messages == 0) return {};
     if (!was_open) return Errc::not_connected;
-    return stop.stop_requested() ? Errc::cancelled : Errc::timed_out;
+    if (stop.stop_requested()) return Errc::cancelled;
+    const bool had_time = timeout && std::chrono::steady_clock::now() - begin < *timeout;
+    return had_time ? Errc::connection_lost : Errc::timed_out;
   });
 }
 
@@ -80,8 +83,7 @@ spindle_code spindle_join_cancellable(spindle_connection* connection, spindle_by
   const spindle::JoinOptions options{(flags & SPINDLE_JOIN_SYNCHRONOUS) != 0, (flags & SPINDLE_JOIN_AUTO_FLUSH) != 0};
   const std::stop_token stop = stop_of(token);
   return request(connection, [&](Connection& value) -> std::error_code {
-    if (stop.stop_requested()) return Errc::cancelled;
-    return timeout_ns == 0 ? value.join(text_of(group), options)
+    return timeout_ns == 0 ? value.join(text_of(group), options, stop)
                            : value.join(text_of(group), duration_of(timeout_ns), options, stop).error();
   });
 }
@@ -107,7 +109,7 @@ spindle_code spindle_confirm(spindle_connection* connection, int64_t timeout_ns,
 spindle_code spindle_confirm_cancellable(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken,
                                          int* is_exact, const spindle_cancel_token* token) {
   const std::stop_token stop = stop_of(token);
-  return end_of(connection, not_taken, is_exact, stop,
+  return end_of(connection, not_taken, is_exact, stop, duration_of(timeout_ns),
                 [&](Connection& value) { return value.confirm(duration_of(timeout_ns), stop); });
 }
 
@@ -118,10 +120,10 @@ spindle_code spindle_drain(spindle_connection* connection, int64_t timeout_ns, u
 spindle_code spindle_drain_cancellable(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken,
                                        int* is_exact, const spindle_cancel_token* token) {
   const std::stop_token stop = stop_of(token);
-  return end_of(connection, not_taken, is_exact, stop,
+  return end_of(connection, not_taken, is_exact, stop, duration_of(timeout_ns),
                 [&](Connection& value) { return value.drain(duration_of(timeout_ns), stop); });
 }
 
 spindle_code spindle_disconnect(spindle_connection* connection, uint64_t* not_taken, int* is_exact) {
-  return end_of(connection, not_taken, is_exact, {}, [](Connection& value) { return value.disconnect(); });
+  return end_of(connection, not_taken, is_exact, {}, {}, [](Connection& value) { return value.disconnect(); });
 }

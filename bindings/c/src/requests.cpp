@@ -65,6 +65,7 @@ spindle_code spindle_reply(spindle_connection* connection, const spindle_event* 
   if (connection == nullptr || message == nullptr || !are_bytes(payload)) return SPINDLE_ERROR_BAD_ARGUMENT;
   return guarded([&] {
     spindle::SendOptions how = send_options_of(options);
+    if (stop_of(options).stop_requested()) return make_error_code(spindle::Errc::cancelled);
     if (timeout_ns == 0) return connection->value.try_reply(*message, text_of(payload), how);
     if (timeout_ns > 0) how.timeout = std::chrono::nanoseconds(timeout_ns);
     return connection->value.reply(*message, text_of(payload), how, stop_of(options));

@@ -245,6 +245,13 @@ TEST_F(CConnections, GiveHeadersAndRequestsAndAnswerThem) {
   EXPECT_EQ(text(spindle_message_header(event, spindle_text("colour"))), "blue");
   EXPECT_EQ(spindle_message_header(event, spindle_text("$id")).data, nullptr);
   EXPECT_EQ(spindle_message_is_request(event), 1);
+  spindle_send_options* how = spindle_send_options_new();
+  spindle_cancel_token* token = spindle_cancel_token_new();
+  EXPECT_EQ(spindle_send_options_set_cancel_token(how, token), 0);
+  EXPECT_EQ(spindle_cancel(token), 0);
+  spindle_cancel_token_free(token);
+  EXPECT_EQ(spindle_reply(connection_, event, spindle_text("cancelled"), how, 0), SPINDLE_ERROR_CANCELLED);
+  spindle_send_options_free(how);
   EXPECT_EQ(spindle_reply(connection_, event, spindle_text("answer"), nullptr, 0), 0);
   EXPECT_EQ(spindle_reply(connection_, event, {nullptr, 1}, nullptr, 0), SPINDLE_ERROR_BAD_ARGUMENT);
   spindle_event_free(event);
@@ -367,6 +374,10 @@ TEST_F(CConnections, CancelSending) {
               SPINDLE_ERROR_CANCELLED);
     EXPECT_EQ(spindle_wait_writable_cancellable(connection_, &kNews, 1, SPINDLE_NO_TIMEOUT, canceller.token),
               SPINDLE_ERROR_CANCELLED);
+  }
+  {
+    const Canceller canceller;
+    EXPECT_EQ(spindle_join_cancellable(connection_, kNews, 0, 0, canceller.token), SPINDLE_ERROR_CANCELLED);
   }
   EXPECT_EQ(spindle_multicast_pieces(connection_, SPINDLE_FIFO, &kNews, 1, &kNews, 1, how, 0), SPINDLE_ERROR_CANCELLED)
       << "the token is freed, and cancelled still";
@@ -554,6 +565,26 @@ TEST_F(CConnections, AreConfirmedWhatTheNetworkHasTaken) {
   std::uint64_t not_taken = 99;
   EXPECT_EQ(spindle_confirm(connection_, SPINDLE_NO_TIMEOUT, &not_taken, nullptr), 0);
   EXPECT_EQ(not_taken, 0u);
+  server.join();
+}
+
+TEST_F(CConnections, SayWhatWasLostWithAFormerOne) {
+  spindle_options_set_reconnect_timeout(options_, 60 * kSecond);
+  ASSERT_EQ(connect(), 0);
+  EXPECT_EQ(spindle_multicast(connection_, SPINDLE_FIFO, &kNews, 1, kNews, nullptr, 0), 0);
+  std::thread server([&] {
+    daemon_.read_messages(1);
+    EXPECT_EQ(daemon_.read().type, ClientFrame::confirm);
+    daemon_.hang_up();
+    daemon_.accept();
+    EXPECT_EQ(daemon_.read().type, ClientFrame::hello);
+    daemon_.write(welcome_frame());
+  });
+  std::uint64_t not_taken = 99;
+  int is_exact = 99;
+  EXPECT_EQ(spindle_confirm(connection_, SPINDLE_NO_TIMEOUT, &not_taken, &is_exact), SPINDLE_ERROR_CONNECTION_LOST);
+  EXPECT_EQ(not_taken, 1u);
+  EXPECT_EQ(is_exact, 0);
   server.join();
 }
 

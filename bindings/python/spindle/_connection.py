@@ -140,7 +140,6 @@ class Connection(LinkOwner):
         self._calls: dict[int, asyncio.Future[tuple[Optional[Code], Any]]] = {}
         self._event_waiters: _Waiters = {}
         self._change_waiters: _Waiters = {}
-        self._connect_until: Optional[float] = time.monotonic() + options.connect_timeout
 
     # --- Events ---
 
@@ -270,13 +269,14 @@ class Connection(LinkOwner):
 
     async def confirm(self, timeout: Optional[float] = None) -> None:
         """Waits until the network has taken all that was sent before. Raises NotTakenError, which says how much it has
-        not."""
+        not, also where some of it becomes unknown (Reconnected); code CONNECTION_LOST then."""
+        until = _patience.until(timeout)
         call = self._session.confirm(timeout)
         if call < 0:
             lost, code = self._session.not_taken, Code(-call)
         else:
             ended, lost = await self._outcome(call)
-            code = ended or (Code.TIMED_OUT if self._session.can_send else Code.NOT_CONNECTED)
+            code = ended or _patience.why_not_taken(until, self._session.can_send)
         if lost:
             raise NotTakenError(lost, code)
 
@@ -519,19 +519,18 @@ class Connection(LinkOwner):
 
     async def _open(self) -> "Connection":
         """Connects for the first time."""
-        assert self._connect_until is not None
+        until = time.monotonic() + self._options.connect_timeout
         self._session.start()
         self._attend()
         try:
             while not self._session.is_connected and not self._session.is_over:
-                if not await self._change(self._connect_until) and not self._session.is_connected:
+                if not await self._change(until) and not self._session.is_connected:
                     self._session.give_up(Code.TIMED_OUT, "the daemon did not welcome the client in time")
                     self._attend()
         except BaseException:
             self._session.give_up(Code.CANCELLED, "")
             self._attend()
             raise
-        self._connect_until = None
         if not self._session.is_over:
             if self._options.bulk:
                 try:
@@ -572,11 +571,7 @@ class Connection(LinkOwner):
                 future.set_result((code, value))
 
     async def _dial(self, server: int) -> None:
-        now = time.monotonic()
-        until = now + self._options.connect_timeout
-        if self._connect_until is not None:
-            # Each server has its share of the time.
-            until = now + max(self._connect_until - now, 0.0) / (len(self._servers) - server)
+        until = time.monotonic() + self._session.dial_time()
         address = self._servers[server]
         try:
             token = self._options.token_for(address)

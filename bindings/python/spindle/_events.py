@@ -211,8 +211,10 @@ class QueueWarning:
 
 @dataclass(frozen=True)
 class NotTaken:
-    """How many messages that were accepted have not entered the network: nobody gets those. Where it is not `exact` no
-    word of the daemon came, and it may have taken some of them. False where there is none."""
+    """How many messages that were accepted have not entered the network: nobody gets those. Of messages that are
+    unknown (Reconnected) those are among them that the program had not been told of by that event when it asked. Where
+    it is not `exact` no word of the daemon came, or some are unknown, and it may have taken some of them. False where
+    there is none."""
 
     messages: int
     exact: bool

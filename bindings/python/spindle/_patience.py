@@ -2,6 +2,8 @@
 import time
 from typing import Optional
 
+from ._codes import Code
+
 _DAY = 86400.0
 
 
@@ -11,6 +13,13 @@ def until(timeout: Optional[float]) -> Optional[float]:
 
 def left(end: Optional[float]) -> Optional[float]:
     return None if end is None else max(end - time.monotonic(), 0.0)
+
+
+def why_not_taken(end: Optional[float], can_send: bool) -> Code:
+    """Why a confirmation has come to its end without what it waited for."""
+    if not can_send:
+        return Code.NOT_CONNECTED
+    return Code.TIMED_OUT if end is not None and time.monotonic() >= end else Code.CONNECTION_LOST
 
 
 def left_at_once(end: float) -> float:

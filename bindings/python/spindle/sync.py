@@ -176,7 +176,6 @@ class Connection:
         self._has_ended = False  # this direction
         self._results: dict[int, tuple[Optional[Code], Any]] = {}
         self._wanted: set[int] = set()  # calls whose results somebody waits for
-        self._connect_until: Optional[float] = None
         self._address = self._servers[0]  # of the daemon that the session is at
         self._channels: Optional[BulkEngine] = None
         self._wake_in.setblocking(False)
@@ -307,13 +306,14 @@ class Connection:
 
     def confirm(self, timeout: Optional[float] = None) -> None:
         """Waits until the network has taken all that was sent before. Raises NotTakenError."""
+        until = _patience.until(timeout)
         with self._calling() as session:
             call = session.confirm(timeout)
             if call < 0:
                 lost, code = session.not_taken, Code(-call)
             else:
                 ended, lost = self._outcome(call)
-                code = ended or (Code.TIMED_OUT if session.can_send else Code.NOT_CONNECTED)
+                code = ended or _patience.why_not_taken(until, session.can_send)
         if lost:
             raise NotTakenError(lost, code)
 
@@ -787,11 +787,7 @@ class Connection:
 
     def _dial(self, server: int) -> None:
         """Has a thread connect, which whoever waits does not wait for."""
-        now = time.monotonic()
-        until = now + self._options.connect_timeout
-        if self._connect_until is not None:
-            # Each server has its share of the time.
-            until = now + max(self._connect_until - now, 0.0) / (len(self._servers) - server)
+        until = time.monotonic() + self._session.dial_time()
         self._dialling = dialling = _Dialling(self._servers[server], until)
         try:
             threading.Thread(target=self._connect, args=(dialling,), name="spindle-dial", daemon=True).start()
@@ -830,16 +826,15 @@ class Connection:
         """Connects for the first time."""
         session = self._session
         with self._lock:
-            self._connect_until = time.monotonic() + self._options.connect_timeout
+            until = time.monotonic() + self._options.connect_timeout
             session.start()
             try:
-                if not self._wait(lambda: session.is_connected or session.is_over, self._connect_until):
+                if not self._wait(lambda: session.is_connected or session.is_over, until):
                     session.give_up(Code.TIMED_OUT, "the daemon did not welcome the client in time")
             except BaseException:
                 session.give_up(Code.CANCELLED, "")
                 self._hang_up()
                 raise
-            self._connect_until = None
             if session.is_over:
                 self._hang_up()
                 end = session.take_events(1 << 20)[-1]

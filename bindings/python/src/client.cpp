@@ -381,7 +381,7 @@ std::error_code Client::open_feed(std::string_view group, const protocol::Client
   return {};
 }
 
-bool Client::cancel(std::uint64_t call) { return calls_.cancel(call); }
+bool Client::cancel(std::uint64_t call) { return calls_.end_call(call, Errc::cancelled); }
 
 std::vector<Outcome> Client::take_outcomes() {
   for (const std::function<void()>& each : calls_.take_done()) each();
@@ -437,6 +437,10 @@ bool Client::take(Event& event) {
   event = std::move(taken_[next_++]);
   if (next_ == taken_.size()) next_batch();
   if (event.is<Disconnected>()) finished_ = true;
+  // While it drains or closes they are told by what comes of that.
+  if (const auto* again = event.get_if<Reconnected>(); again != nullptr && !to_leave_ && !closing_) {
+    session_.note_told(*again);
+  }
   if (const auto* request = event.get_if<FlushRequest>(); request != nullptr && auto_flush_.contains(request->group)) {
     has_answered_ = !flush_ok(*request);
   }

@@ -1,6 +1,7 @@
 // A client without sockets, threads and Python: what a connection is made of, for whoever moves its bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -54,6 +55,8 @@ class Client final : private protocol::RequestObserver {
   // Connections.
   void start();
   std::optional<std::size_t> take_dial() { return session_.take_dial(); }
+  /// By when that server has to have welcomed the client.
+  Deadline dial_until() const { return Deadline(session_.dial_until()); }
   bool take_hang_up() { return session_.take_hang_up(); }
   void connected(std::string_view token);
   void failed(Errc reason, std::string_view text);
@@ -173,7 +176,7 @@ class Client final : private protocol::RequestObserver {
   void session_began_anew() override;
 
   static protocol::Instant now() { return std::chrono::steady_clock::now().time_since_epoch(); }
-  bool is_full() const { return session_.writer().output_size() >= send_buffer_bytes_; }
+  bool is_full() const { return session_.writer().output_size() >= std::max<std::size_t>(send_buffer_bytes_, 1); }
   bool has_room_for(const Groups& groups);
   Deadline deadline() const;
   bool takes_bytes();

@@ -180,13 +180,20 @@ PyObject* handle_time(PyObject* self, PyObject*) {
   });
 }
 
+/// Seconds from now.
+PyObject* to_span(Deadline until) {
+  const Deadline now = std::chrono::steady_clock::now();
+  return PyFloat_FromDouble(until <= now ? 0.0 : std::chrono::duration<double>(until - now).count());
+}
+
 /// Seconds from now, or None.
 PyObject* deadline(PyObject* self, PyObject*) {
   const Deadline next = client_of(self).tell_deadline();
-  if (next == Deadline::max()) return none();
-  const Deadline now = std::chrono::steady_clock::now();
-  return PyFloat_FromDouble(next <= now ? 0.0 : std::chrono::duration<double>(next - now).count());
+  return next == Deadline::max() ? none() : to_span(next);
 }
+
+/// Seconds from now that the server of take_dial() has.
+PyObject* dial_time(PyObject* self, PyObject*) { return to_span(client_of(self).dial_until()); }
 
 /// What is to be written next, as far as it stands in one piece; empty: nothing is.
 PyObject* output(PyObject* self, PyObject*) {
@@ -667,6 +674,7 @@ PyGetSetDef attributes[] = {{"private_name", alone<private_name>, nullptr, nullp
 
 PyMethodDef methods[] = {{"start", alone<start>, METH_NOARGS, nullptr},
                          {"take_dial", alone<take_dial>, METH_NOARGS, nullptr},
+                         {"dial_time", alone<dial_time>, METH_NOARGS, nullptr},
                          {"take_hang_up", alone<take_hang_up>, METH_NOARGS, nullptr},
                          {"connected", alone<connected>, METH_O, nullptr},
                          {"failed", as_fastcall<failed>(), METH_FASTCALL, nullptr},

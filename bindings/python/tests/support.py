@@ -2,6 +2,7 @@
 import asyncio
 import pathlib
 import socket
+import struct
 import tempfile
 import unittest
 
@@ -70,6 +71,27 @@ class DeadAndLiving:
     def close(self):
         for each in (self._full, *self._waiting):
             each.close()
+
+
+# What a daemon says that a test plays, to a session without a connection.
+
+def frame(kind, *parts):
+    content = b"".join(parts)
+    return len(content).to_bytes(3, "little") + bytes([kind]) + content
+
+
+def text(value):
+    return bytes([len(value)]) + value.encode()
+
+
+def welcome(name):
+    return frame(16, struct.pack("<H", 1), text(name))
+
+
+def hear(session, said):
+    with session.get_buffer() as room:
+        room[:len(said)] = said
+    session.commit(len(said))
 
 
 async def soon(condition):

@@ -14,7 +14,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
-from support import PATIENCE_S, DaemonMixin, WithDaemon
+from support import PATIENCE_S, DaemonMixin, WithDaemon, frame, hear, text, welcome
 
 import spindle
 import support
@@ -316,19 +316,6 @@ class Sync(DaemonMixin, unittest.TestCase):
             self.assertEqual((1, b"it"), (threads.refused, event.content))
 
 
-def frame(kind, *parts):
-    content = b"".join(parts)
-    return len(content).to_bytes(3, "little") + bytes([kind]) + content
-
-
-def text(value):
-    return bytes([len(value)]) + value.encode()
-
-
-def welcome(name):
-    return frame(16, struct.pack("<H", 1), text(name))
-
-
 def channel(number):
     return text("alpha"), struct.pack("<QB", 7, number)
 
@@ -352,9 +339,7 @@ class NewSessions(unittest.TestCase):
         self.addCleanup(self.bulk.close)
 
     def hear(self, said):
-        with self.session.get_buffer() as room:
-            room[:len(said)] = said
-        self.session.commit(len(said))
+        hear(self.session, said)
 
     def dial(self):
         until = time.monotonic() + PATIENCE_S

@@ -6,15 +6,16 @@ import os
 import resource
 import signal
 import socket
+import time
 import types
 import unittest
 import weakref
 from unittest import mock
 
-from support import PATIENCE_S, DeadAndLiving, WithDaemon, soon
+from support import PATIENCE_S, DeadAndLiving, WithDaemon, hear, soon, welcome
 
 import spindle
-from spindle import Service, _address, sync
+from spindle import Service, _address, _engine, sync
 from spindle._link import Link, LinkOwner
 
 
@@ -378,10 +379,33 @@ class Calls(WithDaemon):
         await ann.confirm(PATIENCE_S)
         self.assertFalse(await ann.close())
 
+    async def test_confirming_says_what_is_unknown(self):
+        ann = await self.connect("ann")
+        self.daemon.send_signal(signal.SIGSTOP)
+        await ann.multicast(Service.AGREED, "den", b"")
+        confirmation = asyncio.create_task(ann.confirm())
+        await soon(lambda: not ann._session.output_size)
+        self.daemon.end()
+        self.daemon.start()
+        with self.assertRaises(spindle.NotTakenError) as raised:
+            await confirmation
+        self.assertEqual(spindle.Code.CONNECTION_LOST, raised.exception.code)
+        self.assertEqual(spindle.NotTaken(1, False), raised.exception.not_taken)
+        with self.assertRaises(spindle.NotTakenError):
+            await ann.confirm(PATIENCE_S)
+        self.assertEqual(1, len((await ann.receive(timeout=PATIENCE_S)).unknown))
+        await ann.confirm(PATIENCE_S)
+
     async def test_sending_needs_no_turn_of_the_loop_while_there_is_room(self):
         ann = await self.connect("ann", send_buffer=4096)
         for _ in range(20):
             self.assertTrue(ann.try_multicast(Service.AGREED, "nobody", b"x" * 1000))
+        await ann.confirm(PATIENCE_S)
+
+    async def test_a_send_buffer_of_nothing_takes_a_message(self):
+        ann = await self.connect("ann", send_buffer=0)
+        self.assertTrue(ann.try_multicast(Service.AGREED, "nobody", b"x"))
+        await ann.multicast(Service.AGREED, "nobody", b"y", timeout=PATIENCE_S)
         await ann.confirm(PATIENCE_S)
 
     async def test_a_feed_that_is_not_opened_in_time_does_not_stay(self):
@@ -407,6 +431,27 @@ class Calls(WithDaemon):
         self.assertEqual([spindle.ViewForm.FULL] * 2 + [spindle.ViewForm.FAREWELL],
                          [each.form for each in events if isinstance(each, spindle.GroupView)])
         self.assertEqual([b"last"], [each.payload for each in await self.messages(bob, 1)])
+
+
+class ComingBack(unittest.TestCase):
+    """With a daemon that the test plays."""
+
+    def test_each_daemon_has_its_share_of_the_time(self):
+        session = _engine.Session(
+            name=b"ann", servers=2, independent_flows=False, slow_policy=0, send_buffer=1 << 20, receive_buffer=1 << 20,
+            connect_timeout=4e6, reconnect_timeout=60.0, keepalive=0.0, resume=False, bulk=False)
+        session.start()
+        self.assertEqual(0, session.take_dial())
+        self.assertGreater(session.dial_time(), 60)
+        session.connected(b"")
+        hear(session, welcome("#ann#alpha"))
+        session.end_stream(None, "")
+        until = time.monotonic() + PATIENCE_S
+        while session.take_dial() is None:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.001)
+            session.handle_time()
+        self.assertLessEqual(session.dial_time(), 30)
 
 
 class Failing(unittest.IsolatedAsyncioTestCase):

@@ -2,7 +2,7 @@
 // that needs Asio, the standalone one.
 #pragma once
 
-#include <unistd.h>
+#include <fcntl.h>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/associated_cancellation_slot.hpp>
@@ -49,7 +49,7 @@ class AsioConnection {
   /// Throws std::system_error where the connection is closed or no descriptor is left.
   AsioConnection(const executor_type& executor, Connection connection)
       : state_(std::make_shared<State>(State{std::move(connection), asio::posix::stream_descriptor(executor)})) {
-    const int descriptor = ::dup(state_->connection.descriptor());
+    const int descriptor = ::fcntl(state_->connection.descriptor(), F_DUPFD_CLOEXEC, 0);
     if (descriptor < 0) throw std::system_error(make_error_code(Errc::not_connected));
     state_->readable.assign(descriptor);
   }
@@ -185,7 +185,8 @@ class AsioConnection {
       if (!error && is_cancelled(operation)) error = aborted();
       if (!error) error = at->connection.try_multicast(service, views, payload, options);
       options.headers = {};
-      if (error != Errc::would_block) return operation.complete(asio_error(error));
+      const bool waits = error == Errc::would_block || error == Errc::flushing;
+      if (!waits) return operation.complete(asio_error(error));
       if (!deadline) deadline = detail::deadline_after(options.timeout.value_or(at->connection.send_timeout()));
       const std::chrono::nanoseconds left = detail::time_left(*deadline);
       const std::stop_token stop = stop_of(operation);

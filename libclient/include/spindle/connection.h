@@ -57,9 +57,10 @@ struct ConnectOptions {
   std::string token{};
   /// Bounds connecting: the resolver's work on a host name, the connection, and the daemon's welcome.
   std::chrono::milliseconds connect_timeout{5'000};
-  /// For how long the library tries to connect again where a connection is lost; Disconnected then. 0: the loss is the
-  /// end. While there is no connection requests are taken as ever. See docs/reconnecting.md. connect() itself does not
-  /// wait for a daemon that is not there.
+  /// For how long the library tries to connect again where a connection is lost; Disconnected then. Each attempt has
+  /// `connect_timeout`; where less than that is left, its share of what is left, 5 s at least. 0: the loss is the end.
+  /// While there is no connection requests are taken as ever. See docs/reconnecting.md. connect() itself does not wait
+  /// for a daemon that is not there.
   std::chrono::milliseconds reconnect_timeout{60'000};
   /// Whether the daemon is asked to keep the session for a while where its connection is lost, so that nothing is lost
   /// with it. Matters where `reconnect_timeout` is not 0; never on a unix socket, as only the end of its program ends
@@ -118,7 +119,8 @@ class SPINDLE_EXPORT Connection {
   Connection(Connection&&) noexcept;
   /// Disconnects first.
   Connection& operator=(Connection&&) noexcept;
-  /// Disconnects, see disconnect().
+  /// Disconnects, see disconnect(), and waits for a handler that is running, unless that is the caller: whoever holds a
+  /// lock that the handler waits for must not destroy the connection.
   ~Connection();
 
   /// Connects and waits for the daemon's welcome. Errors: bad_address, bad_client_name, bad_argument for what is no
@@ -139,6 +141,8 @@ class SPINDLE_EXPORT Connection {
   /// Where others know the group as synchronous, or as not, and this client as the other, RequestFailed says
   /// mode_mismatch.
   [[nodiscard]] std::error_code join(std::string_view group, JoinOptions options = {});
+  /// Where it is cancelled while it waits for room nothing was asked.
+  [[nodiscard]] std::error_code join(std::string_view group, JoinOptions options, const std::stop_token& stop);
   [[nodiscard]] std::error_code leave(std::string_view group);
   /// Answers a FlushRequest: from here to the next view of the group this client sends nothing to it. multicast() waits
   /// for that view then, try_multicast() and a handler are told `flushing`; what is sent behind this call is of the
@@ -226,15 +230,17 @@ class SPINDLE_EXPORT Connection {
   /// Nothing more is told of the feeds of that group. Errors as of listen().
   [[nodiscard]] std::error_code stop_listening(std::string_view group);
 
-  /// Calls `done` when a message to these destinations can be sent: where try_multicast() has said would_block, it is
-  /// worth trying again. The errors are not_connected, timed_out and cancelled; `done` is called as by join_then().
+  /// Calls `done` when a message to these destinations can be sent: where try_multicast() has said would_block, or
+  /// flushing, it is worth trying again. The errors are not_connected, timed_out and cancelled; `done` is called as by
+  /// join_then().
   void when_writable(const Groups& groups, std::chrono::nanoseconds timeout, std::function<void(std::error_code)> done,
                      std::stop_token stop = {});
 
   /// Waits until the network has taken all messages that were sent before, for `timeout` at most, and says how many it
-  /// has not taken. With independent flows and others that send meanwhile the number is a bound where it is not zero.
-  /// In a handler, where it does not wait, these are the messages that are under way. Where it is cancelled it says
-  /// what it knows, as at the end of its time.
+  /// has not taken. Ends, and counts them, where some of these become unknown (Reconnected) meanwhile. With independent
+  /// flows and others that send meanwhile the number is a bound where it is not zero. In a handler, where it does not
+  /// wait, these are the messages that are under way. Where it is cancelled it says what it knows, as at the end of its
+  /// time.
   [[nodiscard]] NotTaken confirm(std::chrono::nanoseconds timeout, const std::stop_token& stop = {});
   /// The same without waiting; `done` is called as by join_then().
   void confirm_then(std::chrono::nanoseconds timeout, std::function<void(NotTaken)> done, std::stop_token stop = {});
@@ -269,7 +275,7 @@ class SPINDLE_EXPORT Connection {
   /// Ends the connection: what was sent before is written, the daemon is told, and its last word awaited, for
   /// `disconnect_timeout` at most (a handler does not wait). Messages that arrive meanwhile are dropped; those that
   /// arrived before can be received, and then, where rules of access refused messages that were sent, RequestFailed,
-  /// and Disconnected.
+  /// and Disconnected. Where a handler runs when the time is over these follow when that returns.
   ///
   /// Returns how many messages did not enter the network, as Disconnected does: none where the network took all in
   /// time, more where it is congested or a receiver is slow; those that were refused are not among them. In a handler

@@ -117,10 +117,12 @@ struct QueueWarning {
 
 /// How many messages multicast() has accepted that have not entered the network: nobody gets those. Messages enter in
 /// the order sent, so it is the last ones, but with independent flows, where it may be the last ones of each flow.
+/// Of messages that are unknown (Reconnected) those are among them that the program had not been told of by that event
+/// when it asked.
 struct NotTaken {
   std::uint64_t messages = 0;
-  /// The daemon has said so with its last word. Otherwise no word of the daemon came, and it may have taken some of
-  /// these: there are no more than `messages`.
+  /// The daemon has said so with its last word. Otherwise no word of the daemon came, or some are unknown, and it may
+  /// have taken some of these: there are no more than `messages`.
   bool exact = false;
 };
 

@@ -40,7 +40,7 @@ inline void send_when_writable(const std::shared_ptr<WaitingMessage>& message) {
     SendOptions options = message->options;
     options.headers = headers;
     if (!error) error = message->connection->try_multicast(message->service, names, message->payload, options);
-    if (error == Errc::would_block) return send_when_writable(message);
+    if (error == Errc::would_block || error == Errc::flushing) return send_when_writable(message);
     message->sent.set_value(error);
   };
   message->connection->when_writable(groups, time_left(message->deadline), send, message->stop);
@@ -86,7 +86,7 @@ inline std::future<std::error_code> multicast_future(Connection& connection, Ser
   std::future<std::error_code> sent = message->sent.get_future();
   std::error_code error = Errc::cancelled;
   if (!stop.stop_requested()) error = connection.try_multicast(service, groups, payload, options);
-  if (error != Errc::would_block) {
+  if (error != Errc::would_block && error != Errc::flushing) {
     message->sent.set_value(error);
     return sent;
   }

@@ -60,6 +60,9 @@ class Recorder : private protocol::RequestObserver {
     for (const Event& event : events) std::cout << "= " << describe(event) << '\n';
     for (const Event& event : events) {
       if (const auto* request = event.get_if<FlushRequest>()) flush_ = *request;
+      // Of half of what is unknown the program is told at once, and of the rest never.
+      const auto* again = event.get_if<Reconnected>();
+      if (again != nullptr && again->unknown.size() % 2 == 1) session_.note_told(*again);
       if (const auto* end = event.get_if<Disconnected>()) feeds_.end(end->error);
       if (const auto* message = event.get_if<Message>(); message != nullptr && message->is_request())
         request_ = *message;
@@ -191,8 +194,7 @@ class Recorder : private protocol::RequestObserver {
         tell("do flow", name);
         return result(session_.request_flow(Groups(name)));
       case 4:
-        tell("do confirm");
-        return result(session_.engine().confirm());
+        return confirm();
       case 5:
         if (draw_.chance(85)) return;
         tell("do bye");
@@ -208,6 +210,13 @@ class Recorder : private protocol::RequestObserver {
       default:
         return send(name);
     }
+  }
+
+  void confirm() {
+    tell("do confirm");
+    const std::error_code error = session_.engine().confirm();
+    if (!error) confirms_.push_back(session_.writer().last_request());
+    result(error);
   }
 
   void send(const std::string& name) {
@@ -318,7 +327,12 @@ class Recorder : private protocol::RequestObserver {
   void feed_refused(std::uint32_t request, std::error_code error) override { feeds_.refused(request, error); }
   void feed_news(const protocol::FeedNews& news) override { feeds_.take(now_, news); }
   void group_left(std::string_view group) override { feeds_.note_left(group); }
-  void session_began_anew() override { feeds_.begin_anew(); }
+  void session_began_anew() override {
+    for (const std::uint32_t number : confirms_) {
+      if (const auto messages = session_.writer().ended_confirm(number)) tell("= unconfirmed", number, *messages);
+    }
+    feeds_.begin_anew();
+  }
   void channel_answered(std::uint32_t request, std::error_code error) override {
     tell("= channel", request, number_of(error));
   }
@@ -336,6 +350,7 @@ class Recorder : private protocol::RequestObserver {
   bool is_dialling_ = false;
   bool is_linked_ = false;
   std::uint64_t ticket_ = 0;
+  std::vector<std::uint32_t> confirms_;  // numbers
   FlushRequest flush_;
   std::optional<Message> request_;
   std::vector<FeedId> own_feeds_;
@@ -349,6 +364,7 @@ protocol::SessionOptions options_of(Draw& draw) {
       static_cast<std::uint8_t>(protocol::kTellTakenBit | (draw.chance(30) ? protocol::kIndependentFlowsBit : 0));
   options.servers = 1 + draw.below(3);
   options.reconnect_timeout = std::chrono::milliseconds(draw.chance(80) ? 60'000 : 0);
+  if (draw.chance(20)) options.connect_timeout = std::chrono::milliseconds(50'000);
   options.may_resume = draw.chance(80);
   options.keepalive = std::chrono::milliseconds(draw.chance(50) ? 1'000 : 0);
   options.seed = draw.below(1'000'000);

@@ -262,7 +262,8 @@ enum {
    (of the queued form, too, where it waits for room in the send buffer), and of the daemon's those of joining. */
 SPINDLE_C_API spindle_code spindle_join(spindle_connection* connection, spindle_bytes group, unsigned flags,
                                         int64_t timeout_ns);
-/* The same, until the token is cancelled. The request stands then as after TIMED_OUT, once it is queued. */
+/* The same, until the token is cancelled. The request stands then as after TIMED_OUT, once it is queued; while it waits
+   for room in the send buffer, with a timeout of zero, too, it is not. */
 SPINDLE_C_API spindle_code spindle_join_cancellable(spindle_connection* connection, spindle_bytes group, unsigned flags,
                                                     int64_t timeout_ns, const spindle_cancel_token* token);
 /* Answers SPINDLE_EVENT_FLUSH_REQUEST: from here to the next view of the group this client sends nothing to it, and
@@ -279,10 +280,12 @@ SPINDLE_C_API spindle_code spindle_request_view(spindle_connection* connection, 
 SPINDLE_C_API spindle_code spindle_request_flow(spindle_connection* connection, const spindle_bytes* groups,
                                                 size_t count);
 
-/* Waits until the network has taken all messages that were sent before: 0. Otherwise SPINDLE_ERROR_TIMED_OUT, or
-   SPINDLE_ERROR_NOT_CONNECTED where the connection had ended before the call. Where they are not null, `*not_taken` is
-   how many messages it has not taken, and `*is_exact` whether the daemon has said so; if it has not, there are no more
-   than these. */
+/* Waits until the network has taken all messages that were sent before: 0. Otherwise SPINDLE_ERROR_TIMED_OUT,
+   SPINDLE_ERROR_NOT_CONNECTED where the connection had ended before the call, or SPINDLE_ERROR_CONNECTION_LOST where a
+   connection was lost with some of them before the time was over. Where they are not null, `*not_taken` is how many
+   messages it has not taken, and `*is_exact` whether the daemon has said so; if it has not, there are no more than
+   these. Of messages that are unknown (SPINDLE_EVENT_RECONNECTED) those are among them that the program had not been
+   told of by that event when it called, or that have become so since. */
 SPINDLE_C_API spindle_code spindle_confirm(spindle_connection* connection, int64_t timeout_ns, uint64_t* not_taken,
                                            int* is_exact);
 /* The same, until the token is cancelled: then CANCELLED where something has not been taken, and as much is said of it
@@ -383,7 +386,8 @@ SPINDLE_C_API spindle_bytes spindle_answers_missing_at(const spindle_answers* an
 SPINDLE_C_API spindle_code spindle_reply(spindle_connection* connection, const spindle_event* request,
                                          spindle_bytes payload, const spindle_send_options* options,
                                          int64_t timeout_ns);
-/* Waits until a message to these destinations can be sent. Errors: TIMED_OUT, NOT_CONNECTED. */
+/* Waits until a message to these destinations can be sent: where spindle_multicast() has said WOULD_BLOCK, or FLUSHING,
+   it is worth trying again. Errors: TIMED_OUT, NOT_CONNECTED. */
 SPINDLE_C_API spindle_code spindle_wait_writable(spindle_connection* connection, const spindle_bytes* groups,
                                                  size_t count, int64_t timeout_ns);
 /* The same, until the token is cancelled. */

@@ -237,7 +237,8 @@ public final class ConnectOptions {
   }
 
   /**
-   * For how long a lost connection is tried to be had again; zero: the loss is the end.
+   * For how long a lost connection is tried to be had again; zero: the loss is the end. Each attempt has
+   * {@link #connectTimeout}; where less than that is left, its share of what is left, 5 s at least.
    *
    * @return what holds
    */

@@ -284,7 +284,7 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
   }
 
   /**
-   * Ends when it is worth trying to send to these destinations.
+   * Ends when it is worth trying to send to these destinations, where there was no room or tryMulticast said FLUSHING.
    *
    * @param groups where a message is to go
    * @param timeout bounds waiting
@@ -293,7 +293,8 @@ public interface Connection extends AutoCloseable, Iterable<Event> {
   CompletableFuture<Void> writable(Destinations groups, Duration timeout);
 
   /**
-   * Ends once the network has taken all messages that were sent before.
+   * Ends once the network has taken all messages that were sent before, or where some of these become unknown
+   * ({@link Reconnected}).
    *
    * @param timeout bounds waiting
    * @return ends with {@link NotTakenException} where it has not

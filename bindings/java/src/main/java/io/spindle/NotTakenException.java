@@ -10,7 +10,8 @@ public class NotTakenException extends SpindleException {
   /**
    * With what is known.
    *
-   * @param code TIMED_OUT, or why the connection is not open
+   * @param code TIMED_OUT, CONNECTION_LOST where a connection was lost with some of them, or why the connection is not
+   *     open
    * @param notTaken how much has not
    */
   public NotTakenException(Code code, NotTaken notTaken) {

@@ -85,6 +85,25 @@ final class ConnectionTest {
   }
 
   @Test
+  void aSendBufferOfNothingTakesAMessage() throws Exception {
+    try (Connection ann = Spindle.connect(daemon.options("ann").withSendBufferBytes(0))) {
+      get(ann.join("den"));
+      assertTrue(ann.tryMulticast(Service.AGREED, "den", new byte[] {1}));
+      assertArrayEquals(new byte[] {1}, nextMessage(ann).payload());
+      get(ann.multicastAsync(Service.AGREED, "den", new byte[] {2}));
+      assertArrayEquals(new byte[] {2}, nextMessage(ann).payload());
+    }
+  }
+
+  @Test
+  void connectingForEverEndsWithTheWelcome() throws Exception {
+    ConnectOptions patient = daemon.options("ann").withConnectTimeout(Duration.ofSeconds(Long.MAX_VALUE));
+    try (Connection ann = Spindle.connect(patient)) {
+      assertEquals(Name.of("#ann#a"), ann.privateName());
+    }
+  }
+
+  @Test
   void whatABufferHasIsSent() throws Exception {
     try (Connection ann = daemon.connect("ann")) {
       get(ann.join("den"));
@@ -256,6 +275,7 @@ final class ConnectionTest {
       ann.flushOk((FlushRequest) event);
 
       Destinations den = Destinations.of("den");
+      assertEquals(Code.TIMED_OUT, codeOf(ann.writable(den, Duration.ofMillis(1))), "there is the view to wait for");
       CompletableFuture<Void> late =
           ann.multicastAsync(Service.AGREED, den, new byte[1], SendOptions.DEFAULT.withTimeout(Duration.ofMillis(100)));
       CompletableFuture<Void> behind = ann.multicastAsync(Service.AGREED, "news", new byte[1]);

@@ -229,7 +229,8 @@ final class ConnectionState implements Observer {
   }
 
   void beginConnecting() {
-    connectUntil = Clock.after(options.connectTimeout());
+    // A program may wait for ever: that is not yet NEVER.
+    connectUntil = Math.min(Clock.after(options.connectTimeout()), ClientSession.NEVER - 1);
     session.start(Clock.now());
   }
 
@@ -277,7 +278,17 @@ final class ConnectionState implements Observer {
 
   /** Whether the send buffer is full. */
   boolean isFull() {
-    return session.writer().outputSize() >= options.sendBufferBytes();
+    return session.writer().outputSize() >= sendBufferBytes();
+  }
+
+  /** One at least: a message may exceed what there is room for, and not what there is no room for at all. */
+  private long sendBufferBytes() {
+    return Math.max(1, options.sendBufferBytes());
+  }
+
+  /** Whether no more messages may wait for room by futures. */
+  boolean isFullOfSends() {
+    return calls.sendBytes() >= sendBufferBytes();
   }
 
   /** Whether what the daemon sends is read, where its events go to these. */

@@ -7,6 +7,7 @@ import io.spindle.FlushRequest;
 import io.spindle.GroupView;
 import io.spindle.JoinOptions;
 import io.spindle.Name;
+import io.spindle.Reconnected;
 import io.spindle.SpindleException;
 import io.spindle.protocol.ClientSession;
 import io.spindle.protocol.Names;
@@ -139,8 +140,23 @@ final class GroupRequests {
     }
   }
 
+  /** Of what is unknown; while the connection drains or closes they are told by what comes of that. */
+  private void noteTold(Reconnected again) {
+    lock.lock();
+    try {
+      if (!state.isDraining() && !state.isClosing()) {
+        session.writer().noteToldUnknown(again.unknown().size());
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** The program has been given the event, or is about to be. */
   void noteGiven(Event event) {
+    if (event instanceof Reconnected again) {
+      noteTold(again);
+    }
     if (!(event instanceof FlushRequest request)) {
       return;
     }

@@ -50,14 +50,8 @@ final class LinkKeeper {
     }
     int server = session.takeDial();
     if (server >= 0) {
-      long now = Clock.now();
-      long deadline = ClientSession.later(now, Clock.nanos(state.options().connectTimeout()));
-      if (state.connectUntil() != ClientSession.NEVER) {
-        // Each server has its share of the time.
-        deadline = now + (state.connectUntil() - now) / (Math.max(1, servers.size()) - server);
-      }
       state.setAddress(servers.isEmpty() ? "" : servers.get(server));
-      dialler.start(state.address(), deadline, state.selector()::wakeup);
+      dialler.start(state.address(), session.dialUntil(), state.selector()::wakeup);
     }
     Dialler.Outcome outcome = dialler.take();
     if (outcome != null) {

@@ -53,7 +53,7 @@ final class MessageSender {
 
   /** Whether a message to the groups could be sent at once. */
   private boolean hasRoomFor(Destinations groups) {
-    return !state.isFull() && session.writer().hasRoom(groups);
+    return !state.isFull() && session.writer().hasRoom(groups) && !session.writer().isFlushed(groups);
   }
 
   private long sendDeadline(Duration timeout) {
@@ -116,13 +116,7 @@ final class MessageSender {
     Code code = first;
     do {
       boolean isInTime =
-          state.waitFor(
-              deadline,
-              () ->
-                  !state.canSend()
-                      || (whyNot(groups) == null
-                          && session.writer().hasRoom(groups)
-                          && !session.writer().isFlushed(groups)));
+          state.waitFor(deadline, () -> !state.canSend() || (whyNot(groups) == null && hasRoomFor(groups)));
       if (!isInTime) {
         throw new SpindleException(Code.TIMED_OUT);
       }
@@ -188,7 +182,7 @@ final class MessageSender {
         code = attempt.get();
       }
       boolean waits = code == Code.WOULD_BLOCK || code == Code.FLUSHING;
-      if (waits && calls.sendBytes() >= state.options().sendBufferBytes()) {
+      if (waits && state.isFullOfSends()) {
         code = Code.WOULD_BLOCK;
       } else if (waits) {
         call = calls.addSend(groups, attempt, bytes, deadline, future, endsWithIt);

@@ -11,6 +11,7 @@ import io.spindle.RequestException;
 import io.spindle.SpindleException;
 import io.spindle.protocol.ClientEngine;
 import io.spindle.protocol.ClientSession;
+import io.spindle.protocol.RequestWriter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -59,19 +60,25 @@ final class PendingCalls {
   private final class Confirm extends Call {
     final int request;
     final long accepted;
+    final long unknown; // messages of former sessions
     final CompletableFuture<Void> done;
 
-    Confirm(int request, long accepted, long deadline, CompletableFuture<Void> done) {
+    Confirm(int request, long accepted, long unknown, long deadline, CompletableFuture<Void> done) {
       super(deadline, done);
       this.request = request;
       this.accepted = accepted;
+      this.unknown = unknown;
       this.done = done;
     }
 
     /** Says what it knows, whatever ends it. */
     @Override
     Runnable end(Code code) {
-      NotTaken lost = engine.writer().notTakenOf(accepted);
+      return end(code, engine.writer().notTakenOf(accepted));
+    }
+
+    Runnable end(Code code, NotTaken ofThisSession) {
+      NotTaken lost = new NotTaken(ofThisSession.messages() + unknown, ofThisSession.exact() && unknown == 0);
       return lost.isNothing()
           ? () -> done.complete(null)
           : () -> done.completeExceptionally(new NotTakenException(code, lost));
@@ -138,9 +145,13 @@ final class PendingCalls {
     return call;
   }
 
-  /** Waits until the messages that were accepted so far have entered. */
+  /**
+   * Waits until the messages that were accepted so far have entered. What has become unknown, and the program has not
+   * been told of so far, counts as not taken.
+   */
   Call addConfirm(int request, long deadline, CompletableFuture<Void> future) {
-    Confirm call = new Confirm(request, engine.writer().accepted(), deadline, future);
+    RequestWriter writer = engine.writer();
+    Confirm call = new Confirm(request, writer.accepted(), writer.untoldUnknown(), deadline, future);
     confirms.add(call);
     return call;
   }
@@ -244,6 +255,14 @@ final class PendingCalls {
   void beginAnew() {
     joins.forEach(join -> join.request = engine.writer().pendingJoin(join.group));
     endThose(joins, join -> join.request == 0, Code.CONNECTION_LOST); // they were left, and nobody has asked anew
+    confirms.removeIf(
+        confirm -> {
+          Long messages = engine.writer().endedConfirm(confirm.request);
+          if (messages != null) {
+            done.add(confirm.end(Code.CONNECTION_LOST, new NotTaken(messages, false)));
+          }
+          return messages != null;
+        });
   }
 
   void noteConfirmed(int request) {
@@ -251,7 +270,7 @@ final class PendingCalls {
         confirm -> {
           boolean isIt = confirm.request == request;
           if (isIt) {
-            done.add(() -> confirm.done.complete(null));
+            done.add(confirm.end(Code.CONNECTION_LOST, new NotTaken(0, true)));
           }
           return isIt;
         });

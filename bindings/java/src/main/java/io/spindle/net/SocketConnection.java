@@ -333,9 +333,11 @@ public final class SocketConnection implements Connection {
     boolean isCancelled = false;
     lock.lock();
     try {
-      groups.leaveAll(deadline);
       if (!state.isOwnThread()) {
         state.beginDraining();
+      }
+      groups.leaveAll(deadline);
+      if (!state.isOwnThread()) {
         state.waitFor(deadline, () -> state.joined().isEmpty() || !state.canSend());
         state.beginClosing(deadline);
         state.waitFor(ClientSession.NEVER, state::hasEnded);

@@ -41,6 +41,7 @@ public final class ClientSession {
   private static final int SILENT_PERIODS = 3;
   // A former session is gone when its daemon has missed it and has waited for it, and this much later.
   private static final long GONE_PERIOD = 5_000 * MS;
+  private static final long ATTEMPT_PERIOD = 5_000 * MS;
   // Sends seeds that are near each other far apart: an odd number near 2^64 divided by the golden ratio.
   private static final long SPREAD = 0x9e3779b97f4a7c15L;
 
@@ -169,13 +170,26 @@ public final class ClientSession {
 
   private void dial(long now) {
     phase = Phase.DIALLING;
-    welcomeUntil = later(now, options.connectTimeout());
-    // A program that starts waits no longer for all of them: each has its share of what is left.
-    if (!wasWelcomed) {
-      welcomeUntil = now + (later(lostAt, options.connectTimeout()) - now) / (options.servers() - server);
-    }
+    welcomeUntil = later(now, timeForAttempt(now));
     dialAt = NEVER;
     dials = true;
+  }
+
+  private long timeForAttempt(long now) {
+    if (!wasWelcomed) {
+      // A program that starts waits no longer for all of them: each has its share of what is left.
+      return (later(lostAt, options.connectTimeout()) - now) / (options.servers() - server);
+    }
+    long left = later(lostAt, options.reconnectTimeout()) - now;
+    if (options.connectTimeout() < left) {
+      return options.connectTimeout();
+    }
+    return Math.min(options.connectTimeout(), Math.max(left / options.servers(), ATTEMPT_PERIOD));
+  }
+
+  /** By when the server that `takeDial` gave has to have welcomed the client. */
+  public long dialUntil() {
+    return welcomeUntil;
   }
 
   /** The number of the server to connect to; -1: none. */

@@ -67,6 +67,8 @@ public final class RequestWriter {
 
   private final UntakenMessages untaken = new UntakenMessages(); // where the client may come back
   private long former; // messages of former sessions: taken, or not known to be
+  private long untoldUnknown;
+  private final Map<Integer, Long> endedConfirms = new TreeMap<>(); // with the last session: messages not known
   private final Map<Name, AskedToFlush> asked = new HashMap<>(); // requests to flush groups that are not answered
   private long lastAsked;
   private final Set<Name> flushed = new HashSet<>(); // groups where one is answered, and the view is to come
@@ -703,16 +705,22 @@ public final class RequestWriter {
     return true;
   }
 
-  /** Of the messages that were accepted, as far as the daemon has told; exact once no more will be taken. */
+  /**
+   * Of the messages that were accepted, as far as the daemon has told; exact once no more will be taken. Those of
+   * `untoldUnknown` are among them.
+   */
   public NotTaken notTaken() {
-    return new NotTaken(accepted - taken, isTakenForGood || accepted == taken);
+    return new NotTaken(accepted - taken + untoldUnknown, untoldUnknown == 0 && (isTakenForGood || accepted == taken));
   }
 
   public long accepted() {
     return accepted;
   }
 
-  /** The same of the first messages. With independent flows those may have been overtaken: a bound then. */
+  /**
+   * The same of the first messages, without those of former sessions. With independent flows those may have been
+   * overtaken: a bound then.
+   */
   public NotTaken notTakenOf(long first) {
     if (isIndependent) {
       return new NotTaken(Math.min(first, accepted - taken), accepted == taken);
@@ -845,8 +853,40 @@ public final class RequestWriter {
         countInWindow(frames);
       }
     }
+    List<Long> unknown = takeUnknown(unsentMessages);
     askAgain();
-    return untaken.takeAllBut(unsentMessages);
+    return unknown;
+  }
+
+  /** What the former session may have let in, or not, is not confirmed by this one. */
+  private List<Long> takeUnknown(List<Integer> unsent) {
+    endedConfirms.clear();
+    pendingConfirms.forEach((number, before) -> endedConfirms.put(number, untaken.waitingAmong(before)));
+    List<Long> unknown = untaken.takeAllBut(unsent);
+    endedConfirms
+        .entrySet()
+        .removeIf(confirm -> untaken.waitingAmong(pendingConfirms.get(confirm.getKey())) == confirm.getValue());
+    pendingConfirms.keySet().removeAll(endedConfirms.keySet());
+    untoldUnknown += unknown.size();
+    return unknown;
+  }
+
+  /** How many messages `startAnew` has given as unknown that the program has not been told of yet. */
+  public long untoldUnknown() {
+    return untoldUnknown;
+  }
+
+  /** It has been told of so many. */
+  public void noteToldUnknown(long messages) {
+    untoldUnknown -= Math.min(messages, untoldUnknown);
+  }
+
+  /**
+   * Of a `confirm` that is asked no more, as `startAnew` has given some of the messages before it as unknown: how many
+   * of those messages are not known to have entered. Null where it is asked again.
+   */
+  public Long endedConfirm(int request) {
+    return endedConfirms.get(request);
   }
 
   /** Whether a `define` gives its handle a meaning. */

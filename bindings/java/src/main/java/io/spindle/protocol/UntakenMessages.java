@@ -82,6 +82,15 @@ final class UntakenMessages {
     long ticket(int index) {
       return tickets[(first + index) & (tickets.length - 1)];
     }
+
+    /** How many of them have no higher number. */
+    int waitingAmong(long number) {
+      int found = 0;
+      while (found < count && numbers[(first + found) & (numbers.length - 1)] <= number) {
+        found++;
+      }
+      return found;
+    }
   }
 
   // Of a client without independent flows, which may have a million in the time until the daemon tells: as runs they take no
@@ -146,6 +155,15 @@ final class UntakenMessages {
     } else {
       lines.remove(handle);
     }
+  }
+
+  /** How many of the first ones, so many, are not known to have entered. */
+  long waitingAmong(long first) {
+    long count = Math.max(0, first - (sent - waiting));
+    for (Line line : lines.values()) {
+      count += line.waitingAmong(first);
+    }
+    return count;
   }
 
   /** The tickets of all but the last ones, of which `unsent` has the handle of each: those stay. In rising order. */

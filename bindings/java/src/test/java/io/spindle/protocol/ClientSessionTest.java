@@ -2,7 +2,9 @@ package io.spindle.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.spindle.Answers;
@@ -13,6 +15,8 @@ import io.spindle.Destinations;
 import io.spindle.Event;
 import io.spindle.JoinOptions;
 import io.spindle.Name;
+import io.spindle.NotTaken;
+import io.spindle.NotTakenException;
 import io.spindle.Reconnected;
 import io.spindle.RequestFailed;
 import io.spindle.SendOptions;
@@ -26,8 +30,10 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -38,21 +44,26 @@ final class ClientSessionTest {
   private static final Name FORMER = Name.of("#ann#alpha");
   private static final Name OWN = Name.of("#ann#beta");
 
-  private final ClientSession session =
-      new ClientSession(
-          new SessionOptions("ann", false, 0, 1, 5_000_000_000L, 60_000_000_000L, false, 0, false, 1),
-          new Observer() {
-            @Override
-            public boolean refused(int request, RequestFailed failed) {
-              return false;
-            }
+  private static final long SECOND = 1_000_000_000L;
 
-            @Override
-            public void confirmed(int request) {}
+  private static ClientSession newSession(int servers, long connectTimeout) {
+    return new ClientSession(
+        new SessionOptions("ann", false, 0, servers, connectTimeout, 60 * SECOND, false, 0, false, 1),
+        new Observer() {
+          @Override
+          public boolean refused(int request, RequestFailed failed) {
+            return false;
+          }
 
-            @Override
-            public void answered(long number, Code error, Answers answers) {}
-          });
+          @Override
+          public void confirmed(int request) {}
+
+          @Override
+          public void answered(long number, Code error, Answers answers) {}
+        });
+  }
+
+  private ClientSession session = newSession(1, 5 * SECOND);
   private long now;
 
   private void read(Output frames) {
@@ -304,6 +315,92 @@ final class ClientSessionTest {
       }
     } catch (IOException failure) {
       hasSent.completeExceptionally(failure);
+    }
+  }
+
+  /** They accept it, and say nothing. */
+  @Test
+  void allServersAreTriedInTheTimeThatThereIsToComeBack() {
+    session = newSession(2, ClientSession.NEVER);
+    session.start(now);
+    connect(FORMER);
+    session.reader().end(session.engine().endReason(), "");
+    session.settle(now);
+    final long lost = now;
+    List<Integer> tried = new ArrayList<>();
+    while (!session.isOver()) {
+      now = session.nextDeadline();
+      session.handleTime(now);
+      int server = session.takeDial();
+      if (server >= 0) {
+        tried.add(server);
+        session.connected("");
+        assertTrue(session.dialUntil() - lost <= 65 * SECOND);
+      }
+    }
+    assertEquals(List.of(0, 1), tried.subList(0, 2));
+    assertTrue(now - lost < 70 * SECOND);
+  }
+
+  /** Answers a confirm: nothing has been sent in this session. */
+  private static void answerConfirm(Socket client, DataInputStream from) throws IOException {
+    byte[] confirm = PlayedDaemon.awaitFrame(from, Frames.CONFIRM);
+    Output answer = new Output();
+    int head = answer.beginFrame(Frames.CONFIRMED);
+    answer.bytes(confirm, 0, confirm.length);
+    answer.varint(0);
+    answer.endFrame(head);
+    client.getOutputStream().write(answer.toBytes());
+  }
+
+  /** As a daemon that is gone as it is asked for a confirmation, and then as another one. */
+  private static void serveConfirms(ServerSocket server, CompletableFuture<Void> isOver) {
+    try {
+      try (Socket first = server.accept()) {
+        first.getOutputStream().write(PlayedDaemon.welcome(FORMER).toBytes());
+        PlayedDaemon.awaitFrame(new DataInputStream(first.getInputStream()), Frames.CONFIRM);
+      }
+      try (Socket second = server.accept()) {
+        second.getOutputStream().write(PlayedDaemon.welcome(OWN).toBytes());
+        DataInputStream from = new DataInputStream(second.getInputStream());
+        answerConfirm(second, from);
+        answerConfirm(second, from);
+        isOver.complete(null);
+      }
+    } catch (IOException failure) {
+      isOver.completeExceptionally(failure);
+    }
+  }
+
+  private static NotTakenException failureOf(CompletableFuture<Void> confirmation) {
+    ExecutionException failure =
+        assertThrows(ExecutionException.class, () -> confirmation.get(TestDaemon.PATIENCE_S, TimeUnit.SECONDS));
+    return assertInstanceOf(NotTakenException.class, failure.getCause());
+  }
+
+  /** What the former daemon may have let in, or not, the new one can say nothing of. */
+  @Test
+  void confirmationsCountWhatIsUnknownUntilTheProgramHasBeenToldOfIt() throws Exception {
+    CompletableFuture<Void> isOver = new CompletableFuture<>();
+    try (ServerSocket server = new ServerSocket(0, 2, InetAddress.getLoopbackAddress())) {
+      Thread daemon = new Thread(() -> serveConfirms(server, isOver));
+      daemon.start();
+      ConnectOptions options =
+          ConnectOptions.at("tcp:127.0.0.1:" + server.getLocalPort()).withKeepalive(Duration.ofHours(1));
+      try (Connection ann = Spindle.connect(options)) {
+        for (int i = 0; i < 3; i++) {
+          ann.multicast(Service.AGREED, "news", new byte[1]);
+        }
+        NotTakenException lost = failureOf(ann.confirm(Duration.ofHours(1)));
+        assertEquals(Code.CONNECTION_LOST, lost.code());
+        assertEquals(new NotTaken(3, false), lost.notTaken());
+        lost = failureOf(ann.confirm(Duration.ofHours(1)));
+        assertEquals(new NotTaken(3, false), lost.notTaken(), "it has not been told before");
+        assertEquals(3, assertInstanceOf(Reconnected.class, ann.receive()).unknown().size());
+        ann.confirm(Duration.ofHours(1)).get(TestDaemon.PATIENCE_S, TimeUnit.SECONDS);
+        isOver.get(TestDaemon.PATIENCE_S, TimeUnit.SECONDS);
+      }
+      daemon.join();
     }
   }
 

@@ -13,6 +13,7 @@ import io.spindle.FlushRequest;
 import io.spindle.Headers;
 import io.spindle.Name;
 import io.spindle.NotTaken;
+import io.spindle.Reconnected;
 import io.spindle.RequestFailed;
 import io.spindle.RequestOptions;
 import io.spindle.SendOptions;
@@ -88,6 +89,7 @@ final class TwinTest {
   private static final class Player implements Observer {
     private final ClientSession session;
     private final List<String> told = new ArrayList<>();
+    private final List<Integer> confirms = new ArrayList<>(); // numbers
     private ReceivedMessage request;
     private long now;
     private final ByteBuffer[] rooms = {ByteBuffer.allocateDirect(64 << 10), ByteBuffer.allocate(64 << 10)};
@@ -159,7 +161,13 @@ final class TwinTest {
         case "leave" -> session.leave(Name.of(words[2]));
         case "view" -> session.writer().requestView(Name.of(words[2]));
         case "flow" -> session.writer().requestFlow(Destinations.of(words[2]));
-        case "confirm" -> session.writer().confirm();
+        case "confirm" -> {
+          Code code = session.writer().confirm();
+          if (code == null) {
+            confirms.add(session.writer().lastRequest());
+          }
+          yield code;
+        }
         case "flush_ok" -> session.writer().flushOk(new FlushRequest(name(words[2]), Long.parseLong(words[3])));
         case "send" -> send(words);
         case "answer" -> session.engine().answer(request, "answer".getBytes(StandardCharsets.US_ASCII), SendOptions.DEFAULT);
@@ -268,6 +276,9 @@ final class TwinTest {
         if (event instanceof ReceivedMessage message && message.isRequest()) {
           request = message;
         }
+        if (event instanceof Reconnected again && again.unknown().size() % 2 == 1) {
+          session.writer().noteToldUnknown(again.unknown().size());
+        }
       }
       for (ClientFeeds.OpenedOwn opened : feeds().takeOpened()) {
         told.add("opened " + opened.feed() + " " + (opened.error() == null ? 0 : opened.error().number()));
@@ -306,6 +317,16 @@ final class TwinTest {
     @Override
     public void confirmed(int number) {
       told.add("confirmed " + number);
+    }
+
+    @Override
+    public void sessionBeganAnew() {
+      for (int number : confirms) {
+        Long messages = session.writer().endedConfirm(number);
+        if (messages != null) {
+          told.add("unconfirmed " + number + " " + messages);
+        }
+      }
     }
 
     @Override
