@@ -318,6 +318,8 @@ std::optional<Error> BulkPlane::handle_frame(Time now, BulkConnection& connectio
                             relayed.relay.release_received(now, from, release.stream);
                           });
     case BulkFrame::mark:
+      // Whoever has one is to answer at once: that is for relays to ask.
+      if (!connection.is_hop()) return Error{Errc::unexpected_frame, "clients send no marks"};
       return with_channel(connection, bulk::read_mark(body), [&](RelayedChannel& relayed, const bulk::Mark& mark) {
         relayed.relay.mark_received(now, from, {mark.mark, mark.bound});
       });
