@@ -258,7 +258,7 @@ NodeMemory Node::memory() const {
 
 NodeWork Node::work() const {
   const TurnWork& turn = layers_->context.turn;
-  return {turn.last_turn(), turn.largest_turn(), turn.largest_step()};
+  return {turn.so_far(), turn.last_turn(), turn.largest_turn(), turn.largest_step()};
 }
 
 std::size_t Node::waiting_clients() const {
