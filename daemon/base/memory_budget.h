@@ -36,7 +36,7 @@ class MemoryBudget {
     connections,  // what the driver holds of them
     groups,
     parts,  // of messages, that have come ahead of them
-    bulk,   // indexes of channels
+    bulk,   // indexes of channels, and what is said to be there of them
     feeds,  // packets that are kept or wait, and what is known of feeds and their listeners
     count_
   };

@@ -82,6 +82,7 @@ class TurnWork {
   void end_turn() {
     begin_step();
     last_turn_ = done_;
+    so_far_ += done_;
     largest_turn_ = std::max(largest_turn_, done_);
     last_input_ = (input_ + kNamesOfUnit - 1) / kNamesOfUnit;
     largest_input_ = std::max(largest_input_, input_ / kNamesOfUnit);
@@ -91,6 +92,8 @@ class TurnWork {
 
   std::size_t max() const { return max_; }
   std::size_t last_turn() const { return last_turn_; }
+  /// Of all turns.
+  std::uint64_t so_far() const { return so_far_; }
   /// The most that a turn and a step have done so far.
   std::size_t largest_turn() const { return largest_turn_; }
   std::size_t largest_step() const { return largest_step_; }
@@ -121,6 +124,7 @@ class TurnWork {
   std::size_t owed_ = 0;     // from before this turn
   std::size_t step_began_ = 0;
   std::size_t last_turn_ = 0;
+  std::uint64_t so_far_ = 0;
   std::size_t largest_turn_ = 0;
   std::size_t largest_step_ = 0;
   std::size_t last_input_ = 0;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "daemon/base/gather_buffers.h"
 #include "daemon/link/link_limits.h"
@@ -51,13 +50,20 @@ std::optional<std::uint32_t> BulkConnection::number_of(const BulkChannelId& id) 
 }
 
 std::optional<std::uint32_t> BulkConnection::open(const BulkChannelId& id) {
-  std::set<std::uint32_t> taken;
-  for (const auto& [other, number] : ours_) taken.insert(number);
-  std::uint32_t free = 0;
-  while (taken.contains(free)) ++free;
-  if (free >= bulk::kOpenChannelsMax) return std::nullopt;
-  ours_.emplace(id, free);
-  return free;
+  if (free_numbers_.empty()) {
+    if (numbers_ == bulk::kOpenChannelsMax) return std::nullopt;
+    free_numbers_.insert(numbers_++);
+  }
+  const std::uint32_t number = free_numbers_.extract(free_numbers_.begin()).value();
+  ours_.emplace(id, number);
+  return number;
+}
+
+void BulkConnection::forget(const BulkChannelId& id) {
+  const auto found = ours_.find(id);
+  if (found == ours_.end()) return;
+  free_numbers_.insert(found->second);
+  ours_.erase(found);
 }
 
 void BulkConnection::send(std::uint32_t number, const RelayedSymbol& symbol) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -76,7 +77,7 @@ class BulkConnection {
   std::optional<std::uint32_t> number_of(const BulkChannelId& id) const;
   /// A number for a channel that has none yet; nothing: there is none free.
   std::optional<std::uint32_t> open(const BulkChannelId& id);
-  void forget(const BulkChannelId& id) { ours_.erase(id); }
+  void forget(const BulkChannelId& id);
 
   // Output.
 
@@ -116,6 +117,8 @@ class BulkConnection {
   std::size_t wanted_ = 0;
   std::map<std::uint32_t, BulkChannelId> theirs_;
   std::map<BulkChannelId, std::uint32_t> ours_;
+  std::uint32_t numbers_ = 0;             // that were ever taken: those below this one
+  std::set<std::uint32_t> free_numbers_;  // of these
   OutputQueue output_;
   std::size_t ahead_ = kAheadBytes;
   bool blocked_ = false;

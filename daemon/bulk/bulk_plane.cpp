@@ -19,8 +19,8 @@ namespace {
 constexpr Duration kHopRetry = 500ms;
 constexpr Duration kHandshakeTimeout = 5s;
 /// A parent that is silent (ChannelRelay::kSilence) has a backup beside it. One that has sent nothing for this long may
-/// not know what it was asked for: it is asked anew. One that has not given the index for as long has the backup beside
-/// it, too.
+/// not know what it was asked for: it is asked anew, over another hop where the link has been lost meanwhile, and
+/// nothing has come on the hop since. One that has not given the index for as long has the backup beside it, too.
 constexpr Duration kForgotten = 3s;
 /// Who is asked anew begins with what its ring has, though that was given before. So it is waited for twice as long
 /// each time, as the turn of a channel may come later than that, or the source may have nothing; but so many times at
@@ -34,6 +34,8 @@ constexpr int kOpeningRoundTrips = 4;
 constexpr std::size_t kFirstFrameBytesMax = 1024;
 /// A hop that no channel needs is closed when nothing has gone over it for this long.
 constexpr Duration kHopIdle = 30s;
+/// Who is awaited at a channel is looked up no more often: where many come it is all of them each time.
+constexpr Duration kAwaitedInterval = 5ms;
 
 std::optional<Error> malformed(std::string_view name) {
   return Error{Errc::malformed_frame, fmt::format("a malformed bulk frame: {}", name)};
@@ -73,7 +75,7 @@ BulkPlane::BulkPlane(Context& context, Driver& driver, ConnectionBroker& broker,
                update_mesh(now, relayed);
                update_awaited(now, relayed);
                update_upstreams(now, relayed);
-               look_for_hops(now);
+               timers_.set_earlier(Timer::hops, now);  // of all that are followed in this turn
              }),
       status_({layers.channels, relayed_, connections_, paths_, output_}) {}
 
@@ -165,13 +167,17 @@ void BulkPlane::forget(Time now, ConnectionId id) {
   if (const auto attachment = attachments_.find(connection->session());
       attachment != attachments_.end() && attachment->second == id) {
     attachments_.erase(attachment);
-    for (auto& [channel, relayed] : relayed_) update_awaited(now, *relayed);
+    attachment_changed(now, connection->session());
   }
+  for (auto& [channel, relayed] : relayed_) relayed->relay.remove(now, id);
+  if (connection->is_hop()) hop_lost(now, connection->daemon());
+}
+
+void BulkPlane::hop_lost(Time now, const std::string& daemon) {
   for (auto& [channel, relayed] : relayed_) {
-    relayed->relay.remove(now, id);
-    if (relayed->mesh && connection->is_hop()) relayed->mesh->hop_lost(now, connection->daemon());
+    if (relayed->mesh) relayed->mesh->hop_lost(now, daemon);
     TreePosition& position = relayed->position;
-    if (connection->is_hop() && position.parent == connection->daemon()) {
+    if (position.parent == daemon) {
       position.is_parent_lost = true;
       position.asked_anew = 0;
     }
@@ -234,7 +240,7 @@ std::optional<Error> BulkPlane::greet_client(Time now, BulkConnection& connectio
     BulkConnection* former = connections_.find(std::exchange(attachment->second, connection.id()));
     if (former != nullptr) close(now, *former, {Errc::duplicate_link, "another attachment of the session"});
   }
-  for (auto& [id, relayed] : relayed_) update_awaited(now, *relayed);
+  attachment_changed(now, *session);
   welcome(now, connection);
   return std::nullopt;
 }
@@ -309,7 +315,6 @@ std::optional<Error> BulkPlane::handle_frame(Time now, BulkConnection& connectio
         if (!ensure_child(now, relayed, connection)) return;
         context_.counters.add(Counter::bulk_needs_in);
         relayed.relay.need_received(now, from, need.need);
-        relayed_.wake_at(relayed.relay.next_deadline());
       });
     case BulkFrame::grant:
       return with_channel(connection, bulk::read_grant(body), [&](RelayedChannel& relayed, const bulk::Grant& grant) {
@@ -321,6 +326,8 @@ std::optional<Error> BulkPlane::handle_frame(Time now, BulkConnection& connectio
                             relayed.relay.release_received(now, from, release.stream);
                           });
     case BulkFrame::mark:
+      // Whoever has one is to answer at once: that is for relays to ask.
+      if (!connection.is_hop()) return Error{Errc::unexpected_frame, "clients send no marks"};
       return with_channel(connection, bulk::read_mark(body), [&](RelayedChannel& relayed, const bulk::Mark& mark) {
         relayed.relay.mark_received(now, from, {mark.mark, mark.bound});
       });
@@ -363,7 +370,6 @@ std::optional<Error> BulkPlane::handle_open(Time now, BulkConnection& connection
   if (layers_.channels.role_of(*channel, connection.session()) == ChannelRole::source) {
     relayed->relay.add_holder(connection.id(), true);
     relayed->relay.add_upstream(now, connection.id(), true);
-    relayed_.wake_at(relayed->relay.next_deadline());
   }
   return std::nullopt;
 }
@@ -376,7 +382,6 @@ bool BulkPlane::ensure_child(Time now, RelayedChannel& relayed, BulkConnection& 
     if (channel == nullptr || !requests.is_member(connection.session(), channel->group)) return false;
   }
   relayed.relay.add_child(now, connection.id(), connection.daemon());
-  relayed_.wake_at(relayed.relay.next_deadline());
   return true;
 }
 
@@ -390,7 +395,7 @@ void BulkPlane::channel_offered(Time now, const Channel& channel) {
 
 void BulkPlane::receivers_changed(Time now, const Channel& channel) {
   trees_.changed(now, channel);
-  if (RelayedChannel* relayed = relayed_.find(channel.id)) update_awaited(now, *relayed);
+  if (RelayedChannel* relayed = relayed_.find(channel.id)) update_awaited_soon(now, *relayed);
 }
 
 void BulkPlane::client_left(Time now, const Channel& channel, SessionId session) {
@@ -427,6 +432,15 @@ void BulkPlane::session_closed(Time now, SessionId session) {
   }
 }
 
+void BulkPlane::close_outlived_hops(Time now, const RelayedChannel& relayed) {
+  for (const ConnectionId id : relayed.relay.parents()) {
+    BulkConnection& hop = connections_.at(id);
+    const std::optional<Time> since = relayed.relay.silent_since(id);
+    if (!since || now - *since < kForgotten || !hops_.is_outlived(hop.daemon(), hop.heard_at())) continue;
+    return close(now, hop, {Errc::silent_peer, "nothing has come on it since there is another link"});
+  }
+}
+
 void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
   const auto hop_to = [&](const std::optional<std::string>& daemon) -> BulkConnection* {
     const std::optional<ConnectionId> id = daemon ? open_hop(*daemon) : std::nullopt;
@@ -447,30 +461,28 @@ void BulkPlane::update_upstreams(Time now, RelayedChannel& relayed) {
                                 : stands_in || is_silent(parent->id(), ChannelRelay::kSilence) ||
                                       (lacks_index && now - *lacks_index >= kForgotten);
   const Duration patience = kForgotten * (1 << std::min(relayed.position.asked_anew, kForgottenDoublings));
+  const auto is_wanted = [&](const BulkConnection* hop) { return hop == parent || (hop == backup && needs_backup); };
   bool is_asked_anew = false;
-  for (auto& [id, connection] : connections_) {
-    if (!connection->is_hop()) continue;
-    const bool is_wanted = connection.get() == parent || (connection.get() == backup && needs_backup);
-    const bool is_upstream = relayed.relay.is_upstream(id);
+  for (const ConnectionId id : relayed.relay.parents()) {
+    BulkConnection& hop = connections_.at(id);
     const bool is_forgotten = is_silent(id, patience);
-    if (is_upstream && (!is_wanted || is_forgotten)) {
-      relayed.relay.remove_upstream(id);
-      output_.shut(*connection, relayed);
-    }
-    if (is_wanted && !relayed.relay.is_upstream(id)) {
-      if (relayed.mesh) relayed.mesh->leave_sender(now, connection->daemon());
-      if (connection.get() == backup) context_.counters.add(Counter::bulk_backups_asked);
-      relayed.relay.add_upstream(now, id, false);
-      relayed.relay.set_round_trip(id, driver_.shortest_round_trip(id));
-      is_asked_anew = is_asked_anew || is_forgotten;
-    }
+    if (is_wanted(&hop) && !is_forgotten) continue;
+    relayed.relay.remove_upstream(id);
+    output_.shut(hop, relayed);
+    is_asked_anew = is_asked_anew || is_wanted(&hop);
+  }
+  for (BulkConnection* hop : {parent, backup}) {
+    if (hop == nullptr || !is_wanted(hop) || relayed.relay.is_upstream(hop->id())) continue;
+    if (relayed.mesh) relayed.mesh->leave_sender(now, hop->daemon());
+    if (hop == backup) context_.counters.add(Counter::bulk_backups_asked);
+    relayed.relay.add_upstream(now, hop->id(), false);
+    relayed.relay.set_round_trip(hop->id(), driver_.shortest_round_trip(hop->id()));
   }
   if (is_asked_anew) ++relayed.position.asked_anew;
-  relayed_.wake_at(relayed.relay.next_deadline());
-  if (relayed.mesh) relayed_.wake_at(relayed.mesh->next_deadline());
+  if (relayed.mesh) relayed.wake_at(relayed.mesh->next_deadline());
 }
 
-bool BulkPlane::is_parent_awaited(Time now, const RelayedChannel& relayed) {
+bool BulkPlane::is_parent_awaited(Time now, RelayedChannel& relayed) {
   const TreePosition& position = relayed.position;
   if (!position.parent || position.is_parent_lost) return false;
   if (relayed.relay.tally().received != 0) return false;  // what has begun is not to stand still
@@ -479,7 +491,7 @@ bool BulkPlane::is_parent_awaited(Time now, const RelayedChannel& relayed) {
   const Duration opening = kOpening + kOpeningRoundTrips * layers_.links.round_trip(*link);
   const Time until = position.since + std::min(opening, ChannelRelay::kSilence);
   if (now >= until) return false;
-  relayed_.wake_at(until);
+  relayed.wake_at(until);
   return true;
 }
 
@@ -509,7 +521,22 @@ std::optional<ConnectionId> BulkPlane::open_hop(std::string_view daemon) const {
   return hop != nullptr && hop->phase() == BulkConnection::Phase::open ? id : std::nullopt;
 }
 
+void BulkPlane::attachment_changed(Time now, SessionId session) {
+  for (auto& [id, relayed] : relayed_) {
+    const Channel* channel = layers_.channels.table().find(id);
+    if (channel == nullptr || layers_.channels.role_of(*channel, session) != ChannelRole::receiver) continue;
+    update_awaited_soon(now, *relayed);
+  }
+}
+
+void BulkPlane::update_awaited_soon(Time now, RelayedChannel& relayed) {
+  relayed.awaited_due = std::max(now, relayed.awaited_at + kAwaitedInterval);
+  relayed.wake_at(relayed.awaited_due);
+}
+
 void BulkPlane::update_awaited(Time now, RelayedChannel& relayed) {
+  relayed.awaited_due = kNever;
+  relayed.awaited_at = now;
   const Channel* channel = layers_.channels.table().find(relayed.id);
   if (channel == nullptr) return;
   ChannelRelay::Awaited awaited{relayed.position.children, {}, trees_.may_grow(*channel, relayed)};
@@ -522,8 +549,8 @@ void BulkPlane::update_awaited(Time now, RelayedChannel& relayed) {
       awaited.clients.insert(attachment->second);
     }
   }
+  context_.turn.count_step(awaited.clients.size());
   relayed.relay.set_awaited(now, std::move(awaited));
-  relayed_.wake_at(relayed.relay.next_deadline());
 }
 
 std::set<std::string, std::less<>> BulkPlane::wanted_hops(Time now) const {
@@ -576,6 +603,9 @@ void BulkPlane::handle_time(Time now) {
   if (timers_.take_due(Timer::idle, now)) close_idle_hops(now);
   paths_.handle_time(now);
   relayed_.handle_time(now, [&](RelayedChannel& relayed) {
+    if (now >= relayed.awaited_due) update_awaited(now, relayed);
+    relayed.wake_at(relayed.awaited_due);
+    close_outlived_hops(now, relayed);
     if (relayed.mesh && now >= relayed.mesh->next_deadline()) relayed.mesh->tick(now);
     update_upstreams(now, relayed);
     const std::uint64_t news = relayed.relay.tally().news;

@@ -108,16 +108,24 @@ class BulkPlane final : public PortHandler, public ConnectionTaker, public Chann
   /// Tells the other side why, and closes.
   void close(Time now, BulkConnection& connection, const Error& reason);
   void forget(Time now, ConnectionId connection);
+  /// It is none of the connections any more.
+  void hop_lost(Time now, const std::string& daemon);
 
+  /// A parent is silent since before the link to it was lost: what was sent on the hop may stand still for long.
+  void close_outlived_hops(Time now, const RelayedChannel& relayed);
   /// Asks the parent, and the backup beside it where the parent is not there or is silent.
   void update_upstreams(Time now, RelayedChannel& relayed);
   /// Whether the hop to the parent is waited for: it has to be opened, and what has not begun is not missed. With the
   /// backup asked meanwhile both would send all, as both are granted it before any of it has come.
-  bool is_parent_awaited(Time now, const RelayedChannel& relayed);
+  bool is_parent_awaited(Time now, RelayedChannel& relayed);
   /// By a new place in the tree.
   void update_mesh(Time now, RelayedChannel& relayed);
   /// Who is going to ask here.
   void update_awaited(Time now, RelayedChannel& relayed);
+  /// The same at the end of the turn, or of kAwaitedInterval.
+  void update_awaited_soon(Time now, RelayedChannel& relayed);
+  /// The client is there now, or is not any more.
+  void attachment_changed(Time now, SessionId session);
   std::optional<ConnectionId> open_hop(std::string_view daemon) const;
   /// The daemons that this one shares channels with, by the trees that it knows of.
   std::set<std::string, std::less<>> wanted_hops(Time now) const;

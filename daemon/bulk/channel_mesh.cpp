@@ -109,6 +109,7 @@ void ChannelMesh::symbol_received(Time now, std::string_view from, mesh::SymbolI
 void ChannelMesh::hop_opened(Time now, std::string_view daemon) {
   now_ = now;
   check_at_ = now;
+  channel_.wake_at(now);
   const std::optional<MemberIndex> member = member_of(daemon);
   if (!member || dialled_.erase(*member) == 0) return;
   member_.connected(now, *member);

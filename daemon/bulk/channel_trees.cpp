@@ -15,7 +15,10 @@ constexpr Duration kPlanDelay = 20ms;
 constexpr Duration kReplan = 10s;
 /// and by how much the content has to come faster to some daemon.
 constexpr double kReplanGain = 1.3;
-constexpr std::size_t kEarlyPlansMax = 256;
+/// Of all channels that there may be: a root does not tell a plan twice.
+constexpr std::size_t kEarlyPlansMax = ChannelTable::kChannelsMax;
+/// Edges of the view that a plan goes through in a unit of TurnWork.
+constexpr std::size_t kEdgesOfUnit = 8;
 
 /// Whether every daemon that has a place in `plan` has one in this.
 bool has_all_of(const TreePlan& in, const TreePlan& plan) {
@@ -59,8 +62,8 @@ bool ChannelTrees::may_grow(const Channel& channel, const RelayedChannel& relaye
 }
 
 void ChannelTrees::handle_time(Time now) {
-  if (timers_.take_due(Timer::plan, now)) plan_due(now);
   if (timers_.take_due(Timer::replan, now)) replan_due(now);
+  if (timers_.take_due(Timer::plan, now)) plan_due(now);
 }
 
 std::optional<MemberIndex> ChannelTrees::root_of(const Channel& channel) const {
@@ -72,12 +75,22 @@ std::optional<MemberIndex> ChannelTrees::root_of(const Channel& channel) const {
 }
 
 void ChannelTrees::plan_due(Time now) {
+  const std::vector<std::uint64_t> known = capacities();
+  const std::size_t work = 1 + known.size() / kEdgesOfUnit;
+  context_.turn.count_step(work);
+  bool has_planned = false;
   for (auto& [id, relayed] : relayed_) {
-    if (!std::exchange(relayed->is_plan_due, false)) continue;
+    if (!relayed->is_plan_due && !relayed->is_replan_due) continue;
+    if (has_planned && context_.turn.is_over()) return timers_.set_earlier(Timer::plan, now);
+    const bool is_needed = std::exchange(relayed->is_plan_due, false);
+    relayed->is_replan_due = false;
     const Channel* channel = channels_.table().find(id);
     // What is not renumbered yet is told of as changed when it is.
-    if (channel == nullptr || !channels_.is_renumbered(*channel)) continue;
-    if (is_root(*channel)) plan(now, *relayed, *channel);
+    if (channel == nullptr || !channels_.is_renumbered(*channel) || !is_root(*channel)) continue;
+    if (!is_needed && !was_planned_here(*relayed)) continue;
+    plan(now, *relayed, *channel, known);
+    context_.turn.count_step(work);
+    has_planned = true;
   }
 }
 
@@ -96,17 +109,22 @@ TreeInput ChannelTrees::input_for(const Channel& channel, const std::vector<std:
   return {view, view.self, channel.lacking() | channel.holding(), capacities};
 }
 
-void ChannelTrees::plan(Time now, RelayedChannel& relayed, const Channel& channel) {
+bool ChannelTrees::was_planned_here(const RelayedChannel& relayed) const {
+  return relayed.plan && relayed.planned_in == groups_.view().id;
+}
+
+void ChannelTrees::plan(Time now, RelayedChannel& relayed, const Channel& channel,
+                        const std::vector<std::uint64_t>& capacities) {
   if (channel.lacking().empty()) return;
   const View& view = groups_.view();
-  const std::vector<std::uint64_t> known = capacities();
-  const TreeInput input = input_for(channel, known);
+  const TreeInput input = input_for(channel, capacities);
   TreePlan plan = plan_tree(input);
   // Who is done, and who has left, need not have the others begin anew. Nor is a tree that leads through who is silent
   // a faster one: what its links carried says nothing of that, and those below it have their backups.
-  const bool goes_on = relayed.plan && relayed.planned_in == view.id && has_all_of(*relayed.plan, plan);
+  const bool goes_on = was_planned_here(relayed) && has_all_of(*relayed.plan, plan);
   if (goes_on && (relayed.relay.has_silent_child(now) || largest_gain(*relayed.plan, plan, input) < kReplanGain))
     return;
+  if (goes_on) log_.info("another tree for channel {} is faster", bulk::to_string(relayed.id));
   plan.generation = ++relayed.position.generation;
   context_.counters.add(Counter::bulk_plans_made);
   MemberSet others;
@@ -122,16 +140,12 @@ void ChannelTrees::plan(Time now, RelayedChannel& relayed, const Channel& channe
 }
 
 void ChannelTrees::replan_due(Time now) {
-  const std::vector<std::uint64_t> known = capacities();
   for (auto& [id, relayed] : relayed_) {
     const Channel* channel = channels_.table().find(id);
     if (channel == nullptr || !relayed->plan || !is_root(*channel) || channel->lacking().empty()) continue;
     timers_.set_earlier(Timer::replan, now + kReplan);
-    if (relayed->planned_in != groups_.view().id || relayed->relay.has_silent_child(now)) continue;
-    const TreeInput input = input_for(*channel, known);
-    if (largest_gain(*relayed->plan, plan_tree(input), input) < kReplanGain) continue;
-    log_.info("another tree for channel {} would be faster", bulk::to_string(id));
-    plan(now, *relayed, *channel);
+    relayed->is_replan_due = true;
+    timers_.set_earlier(Timer::plan, now);
   }
 }
 

@@ -18,8 +18,9 @@ namespace spindled {
 
 /// The root of a channel, which is the daemon of the source where there is one, plans its tree and tells the others.
 /// Changes of receivers are taken together for a moment; and now and then the root looks whether another tree would be
-/// much better. A plan may come before its channel, before what makes its daemon the root, and behind what ends that:
-/// only that of the root by this daemon's own table is followed.
+/// much better. Where many channels are to be planned, as behind a change of the view, turns share that. A plan may
+/// come before its channel, before what makes its daemon the root, and behind what ends that: only that of the root by
+/// this daemon's own table is followed.
 class ChannelTrees {
  public:
   /// `followed` is called with a channel that has a new position.
@@ -42,13 +43,16 @@ class ChannelTrees {
   /// Nothing where nobody has the content, and nobody wants it.
   std::optional<MemberIndex> root_of(const Channel& channel) const;
   bool is_root(const Channel& channel) const { return root_of(channel) == groups_.view().self; }
+  /// As many as a turn may, and one at least.
   void plan_due(Time now);
-  /// Plans anew where some daemon would get the content much faster.
+  /// Where some daemon would get the content much faster those are planned anew that were planned here.
   void replan_due(Time now);
   TreeInput input_for(const Channel& channel, const std::vector<std::uint64_t>& capacities) const;
   /// Of the edges of the view, as far as they are known.
   std::vector<std::uint64_t> capacities() const;
-  void plan(Time now, RelayedChannel& relayed, const Channel& channel);
+  /// In the installed view.
+  bool was_planned_here(const RelayedChannel& relayed) const;
+  void plan(Time now, RelayedChannel& relayed, const Channel& channel, const std::vector<std::uint64_t>& capacities);
   bool plan_received(Time now, ByteView content);
   /// Follows the early plan of the channel's root, where there is one, and forgets one of another view.
   void follow_early(Time now, const Channel& channel, RelayedChannel& relayed);

@@ -45,6 +45,11 @@ std::optional<ConnectionId> Hops::hop_of_former_life(std::string_view daemon) co
   return incarnation == hop->second.incarnation ? std::nullopt : std::optional(hop->second.connection);
 }
 
+bool Hops::is_outlived(std::string_view daemon, Time heard_at) const {
+  const std::optional<LinkId> link = links_.established_with(daemon);
+  return link && links_.info(*link).up_since > heard_at;
+}
+
 std::optional<ConnectionId> Hops::open(Time now, const std::string& daemon) {
   const std::optional<LinkId> link = links_.established_with(daemon);
   if (!link) {

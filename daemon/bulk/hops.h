@@ -29,6 +29,9 @@ namespace spindled {
 /// either. Who wants it again says so over the link, and the other gives it up: an invitation over a link whose hop is
 /// open says it, and who cannot invite, since it is to dial, sends the token by which the lost hop was opened.
 ///
+/// Where the path was down, and nobody has lost the hop, both may wait long for TCP to try it again, each time twice as
+/// long as before, while there is another link already (`is_outlived`).
+///
 /// A daemon without a link to this one, a *stranger*, may be reached where one of the two has told an address in its
 /// link state: that one is dialled, and where both have one, the one whose name comes first. It invites the other by a
 /// frame over the links of the view (HopInvitation), and who is to dial may ask for that. Who invites or asks has no
@@ -53,6 +56,8 @@ class Hops {
   std::vector<std::string> inviting(Time now) const;
   /// The hop to that daemon, open or being opened.
   std::optional<ConnectionId> find(std::string_view daemon) const;
+  /// Whether the link to that daemon is another one than when something was last heard on the hop, at `heard_at`.
+  bool is_outlived(std::string_view daemon, Time heard_at) const;
   /// Hops are wanted to these: those that are not there are dialled, or invited. Those dialled are given to `dialled`,
   /// with the daemon. A hop whose other end was a former life of the daemon is given to `dead`, which is to close it.
   template <typename Dialled, typename Dead>

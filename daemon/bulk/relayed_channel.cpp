@@ -52,7 +52,7 @@ void RelayedChannel::send_release(ConnectionId to, std::uint8_t stream) { out.se
 
 void RelayedChannel::ask_index(ConnectionId to) { out.ask_index(to, *this); }
 
-void RelayedChannel::wake_at(Time when) { all.wake_at(when); }
+void RelayedChannel::wake_at(Time when) { all.wake(*this, when); }
 
 RelayedChannel* RelayedChannels::find(const BulkChannelId& id) const {
   const auto found = channels_.find(id);
@@ -71,11 +71,37 @@ void RelayedChannels::remove(const BulkChannelId& id) {
   const auto channel = channels_.find(id);
   if (channel == channels_.end()) return;
   count(*channel->second);
+  wakes_.erase({channel->second->wakes_at, id});
   channels_.erase(channel);
+  share_at_ = Time();  // at once
+}
+
+void RelayedChannels::clear() {
+  wakes_.clear();
+  channels_.clear();
+}
+
+void RelayedChannels::wake(RelayedChannel& channel, Time at) {
+  if (at >= channel.wakes_at) return;
+  if (channel.wakes_at != kNever) wakes_.erase({channel.wakes_at, channel.id});
+  channel.wakes_at = at;
+  wakes_.emplace(at, channel.id);
+}
+
+std::vector<RelayedChannel*> RelayedChannels::take_due(Time now) {
+  std::vector<RelayedChannel*> due;
+  while (next_wake() <= now) {
+    RelayedChannel* const channel = find(wakes_.begin()->second);
+    wakes_.erase(wakes_.begin());
+    channel->wakes_at = kNever;
+    due.push_back(channel);
+  }
+  return due;
 }
 
 void RelayedChannels::share_memory() {
-  std::size_t index_bytes = 0;
+  share_at_ = kNever;
+  std::size_t other_bytes = 0;
   ring_bytes_ = 0;
   const std::size_t all = std::min(kRingsBytesMax, context_.memory.limit() / kRingsShare);
   const std::size_t each = all / std::max<std::size_t>(channels_.size(), 1);
@@ -83,9 +109,10 @@ void RelayedChannels::share_memory() {
   for (const auto& [id, channel] : channels_) {
     channel->relay.set_ring_bytes_max(std::max(allowed, kRingBytesLeast));
     ring_bytes_ += channel->relay.ring_bytes();
-    index_bytes += channel->relay.index().bytes() + kReceivedBytes * channel->relay.received().size();
+    other_bytes += channel->relay.index().bytes() + kReceivedBytes * channel->relay.received().size();
+    other_bytes += channel->relay.needs_bytes();
   }
-  context_.memory.set(MemoryBudget::Use::bulk, index_bytes);
+  context_.memory.set(MemoryBudget::Use::bulk, other_bytes);
 }
 
 std::size_t RelayedChannels::rings_bytes() const {

@@ -1,11 +1,14 @@
 // The channels that this daemon relays.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "daemon/base/context.h"
 #include "daemon/base/log.h"
@@ -63,11 +66,15 @@ struct RelayedChannel final : RelayOutput {
   std::unique_ptr<ChannelMesh> mesh;            // where this daemon takes part in one
   std::set<std::string, std::less<>> suspects;  // daemons that are not asked as peers: what they gave was wrong
   bool is_plan_due = false;
+  bool is_replan_due = false;    // where another tree would be much better
   std::optional<TreePlan> plan;  // where it was made here, in that view
   ViewId planned_in;
   ChannelRelay::Tally counted;      // of what the relay has told
   std::uint64_t wrong_indexes = 0;  // that were logged
   std::uint64_t news = 0;           // of the tally, when that was last looked at
+  Time wakes_at = kNever;           // RelayedChannels::wake
+  Time awaited_at{};                // when it was looked who is going to ask here,
+  Time awaited_due = kNever;        // and is to be again
 };
 
 /// All of them: what memory their rings share, and when a relay has something to do.
@@ -81,23 +88,25 @@ class RelayedChannels {
   /// Null where it is there already.
   RelayedChannel* add(BulkOutput& output, const Channel& channel);
   void remove(const BulkChannelId& id);
-  void clear() { channels_.clear(); }
+  void clear();
   auto begin() const { return channels_.begin(); }
   auto end() const { return channels_.end(); }
 
-  /// A relay has something to do then.
-  void wake_at(Time when) { due_at_ = std::min(due_at_, when); }
-  Time next_deadline() const { return due_at_; }
-  /// Has relays do what is due; `done` is called with each.
+  /// The channel has something to do at that time, or earlier.
+  void wake(RelayedChannel& channel, Time at);
+  Time next_deadline() const { return std::min(next_wake(), share_at_); }
+  /// Has relays do what is due. `done` is called with each of those, and wakes it for what else there is.
   template <typename Done>
   void handle_time(Time now, Done&& done) {
-    if (due_at_ > now) return;
-    due_at_ = kNever;
-    share_memory();
-    for (const auto& [id, channel] : channels_) {
+    if (now >= share_at_) share_memory();
+    const std::vector<RelayedChannel*> due = take_due(now);
+    if (!due.empty()) share_at_ = std::min(share_at_, now + kSharePeriod);
+    for (RelayedChannel* channel : due) {
+      context_.turn.count_step(1);
       channel->relay.handle_time(now);
       count(*channel);
       done(*channel);
+      wake(*channel, channel->relay.next_deadline());
     }
   }
   std::size_t ring_bytes() const { return ring_bytes_; }
@@ -107,7 +116,13 @@ class RelayedChannels {
   const spindle::bulk::Hasher& hasher() const { return hasher_; }
 
  private:
-  /// Shares what there is of memory among the rings, and counts what they and the indexes take.
+  /// So long after relays have done something.
+  static constexpr Duration kSharePeriod = 50ms;
+
+  Time next_wake() const { return wakes_.empty() ? kNever : wakes_.begin()->first; }
+  /// Those for which it is time. They are woken anew.
+  std::vector<RelayedChannel*> take_due(Time now);
+  /// Shares what there is of memory among the rings, and counts what they, the indexes and needs take.
   void share_memory();
   void count(RelayedChannel& channel);
 
@@ -115,7 +130,8 @@ class RelayedChannels {
   Log log_;
   const spindle::bulk::Hasher& hasher_;
   std::map<BulkChannelId, std::unique_ptr<RelayedChannel>> channels_;
-  Time due_at_ = kNever;
+  std::set<std::pair<Time, BulkChannelId>> wakes_;
+  Time share_at_ = kNever;  // memory
   std::size_t ring_bytes_ = 0;
 };
 

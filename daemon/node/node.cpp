@@ -258,7 +258,8 @@ NodeMemory Node::memory() const {
 
 NodeWork Node::work() const {
   const TurnWork& turn = layers_->context.turn;
-  return {turn.last_turn(), turn.largest_turn(), turn.largest_step(), turn.last_input(), turn.largest_input()};
+  return {turn.so_far(),       turn.last_turn(),  turn.largest_turn(),
+          turn.largest_step(), turn.last_input(), turn.largest_input()};
 }
 
 std::size_t Node::waiting_clients() const {

@@ -60,8 +60,9 @@ struct NodeMemory {
   std::size_t sessions = 0;
 };
 
-/// What a node did in one turn, in units of TurnWork, for who holds it to its limits.
+/// What a node did in one turn, and in all of them, in units of TurnWork, for who holds it to its limits.
 struct NodeWork {
+  std::uint64_t so_far = 0;
   std::size_t last_turn = 0;
   std::size_t largest_turn = 0;
   std::size_t largest_step = 0;

@@ -31,6 +31,11 @@ bool BlockSet::add(std::uint32_t block) {
 void BlockSet::add_run(std::uint32_t first, std::uint32_t end) {
   end = std::min(end, kBlocksMax);
   if (first >= end) return;
+  if (runs_.empty() || runs_.back().end < first) {  // as where sets are read, or put together
+    runs_.push_back({first, end});
+    count_ += end - first;
+    return;
+  }
   // All runs that the new one overlaps or touches become one with it.
   const auto from = std::partition_point(runs_.begin(), runs_.end(), [&](const Run& run) { return run.end < first; });
   auto to = from;
@@ -62,6 +67,16 @@ void BlockSet::remove(std::uint32_t block) {
     *run = behind;
   } else if (!is_behind_empty) {
     runs_.insert(run + 1, behind);
+  }
+}
+
+void BlockSet::cut(std::uint32_t end) {
+  while (!runs_.empty() && runs_.back().end > end) {
+    Run& last = runs_.back();
+    const std::uint32_t first = std::max(last.first, end);
+    count_ -= last.end - first;
+    last.end = first;
+    if (last.first >= last.end) runs_.pop_back();
   }
 }
 
@@ -119,9 +134,10 @@ BlockSet difference(const BlockSet& a, const BlockSet& b) {
   return rest;
 }
 
-bool has_more(const BlockSet& a, const BlockSet& b, std::uint32_t below) {
-  return std::any_of(a.runs().begin(), a.runs().end(),
-                     [&](const Run& run) { return b.first_missing(run.first) < std::min(run.end, below); });
+bool has_more(const BlockSet& a, const BlockSet& b, std::uint32_t below, std::uint32_t from) {
+  return std::any_of(a.runs().begin(), a.runs().end(), [&](const Run& run) {
+    return b.first_missing(std::max(run.first, from)) < std::min(run.end, below);
+  });
 }
 
 std::size_t block_set_size(const BlockSet& set) {

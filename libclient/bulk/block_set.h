@@ -28,6 +28,8 @@ class BlockSet {
   bool add(std::uint32_t block);
   void add_run(std::uint32_t first, std::uint32_t end);
   void remove(std::uint32_t block);
+  /// Removes all blocks from this one on.
+  void cut(std::uint32_t end);
   void clear();
 
   bool contains(std::uint32_t block) const;
@@ -51,8 +53,8 @@ BlockSet intersection(const BlockSet& a, const BlockSet& b);
 BlockSet united(const BlockSet& a, const BlockSet& b);
 /// What is in `a` and not in `b`.
 BlockSet difference(const BlockSet& a, const BlockSet& b);
-/// Whether there is a block below this one that is in `a` and not in `b`.
-bool has_more(const BlockSet& a, const BlockSet& b, std::uint32_t below);
+/// Whether there is a block below this one, and not below `from`, that is in `a` and not in `b`.
+bool has_more(const BlockSet& a, const BlockSet& b, std::uint32_t below, std::uint32_t from = 0);
 
 /// As in `need`: a varint with how many runs there are; of each a varint with how many blocks are missing before it,
 /// and one with its length.

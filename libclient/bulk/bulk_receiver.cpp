@@ -214,7 +214,12 @@ void BulkReceiver::handle_decoded(Nanoseconds, DecodedBlock block) {
   if (begun == nullptr || !begun->is_decoding() || begun->decode_job() != block.job.number) return;
   schedule_.note_news();
   if (block.outcome != DecodedBlock::Outcome::decoded) {
-    ++(block.outcome == DecodedBlock::Outcome::not_enough ? counters_.failed_decodes : counters_.failed_stores);
+    if (block.outcome == DecodedBlock::Outcome::unreadable) {
+      ++counters_.failed_stores;
+      note_lost();
+    } else {
+      ++counters_.failed_decodes;
+    }
     begun_.change(number, [&](ReceivingBlock& back) {
       back.handle_not_decoded(std::move(block));
       return true;

@@ -320,7 +320,7 @@ void BulkTransfer::do_job(bulk::ReceiverJob job) {
   if (auto* decode = std::get_if<bulk::DecodeJob>(&job)) {
     run([decode = std::move(*decode), store = store_,
          &host = host_]() mutable { return bulk::run(std::move(decode), reading(store), host.code(), host.hasher()); },
-        [this](bulk::DecodedBlock block) { receiver_->handle_decoded(now(), std::move(block)); });
+        [this](bulk::DecodedBlock block) { decoded(std::move(block)); });
   } else if (auto* symbols = std::get_if<bulk::StoreJob>(&job)) {
     struct Stored {
       bulk::StoreJob job;
@@ -354,6 +354,14 @@ void BulkTransfer::do_job(bulk::ReceiverJob job) {
           full_since_.reset();
         });
   }
+}
+
+void BulkTransfer::decoded(bulk::DecodedBlock block) {
+  const std::uint32_t number = block.job.place.block;
+  const bool is_unreadable = block.outcome == bulk::DecodedBlock::Outcome::unreadable;
+  receiver_->handle_decoded(now(), std::move(block));
+  if (!is_unreadable || ++unreadable_blocks_ != kUnreadableMax) return;
+  fail({Errc::file_failed, "what was written of block " + std::to_string(number) + " cannot be read"});
 }
 
 void BulkTransfer::save_state(bulk::Nanoseconds now) {

@@ -108,6 +108,9 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   /// A source whose content nobody asks for hashes it by itself, at once where all have it.
   /// A disk on which so many blocks have gone bad serves nobody: each of them is fetched again.
   static constexpr std::uint32_t kBadBlocksMax = 8;
+  /// Nor is it waited for one of which so often nothing could be read of what was stored of a block: that is fetched
+  /// again each time.
+  static constexpr std::uint32_t kUnreadableMax = 8;
   /// How often the hashes of a source are kept that has not all of them.
   static constexpr bulk::Nanoseconds kKeepPeriod = std::chrono::seconds(30);
   static constexpr bulk::Nanoseconds kIdlePeriod = std::chrono::milliseconds(300);
@@ -142,6 +145,7 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   /// What was handed to the program, which may have changed it, is given to others no more, nor what a bad disk holds.
   void stop_serving();
   void do_job(bulk::ReceiverJob job);
+  void decoded(bulk::DecodedBlock block);
   /// Whether others have something that is missing here.
   bool waits_for_others() const;
   void look_for_silence(bulk::Nanoseconds now);
@@ -209,7 +213,8 @@ class BulkTransfer : public std::enable_shared_from_this<BulkTransfer> {
   std::uint32_t saved_blocks_ = 0;
   std::uint64_t saved_taken_back_ = 0;  // blocks that the saved state does not name any more
   std::uint32_t available_blocks_ = 0;
-  std::uint32_t bad_blocks_ = 0;  // that were read for others
+  std::uint32_t bad_blocks_ = 0;         // that were read for others
+  std::uint32_t unreadable_blocks_ = 0;  // whose stored symbols could not be read
   bulk::Nanoseconds save_period_ = kSavePeriodMin;
   bulk::Nanoseconds saved_at_{}, told_at_{}, active_at_{};
   std::uint64_t told_bytes_ = 0;

@@ -18,12 +18,13 @@ class BulkDisk : public Scenario {
     for (std::size_t i = 0; i < daemons; ++i) add(i, std::make_shared<ContentDisk>());
     await_group_view(members_, "g");
   }
-  BulkClient& add(std::size_t host, std::shared_ptr<ContentDisk> disk) {
+  BulkClient& add(std::size_t host, std::shared_ptr<ContentDisk> disk,
+                  const spindle::bulk::ReceiverLimits& limits = {}) {
     members_.push_back(
         &sim().add_client(sim().host(host), "c" + std::to_string(members_.size()), {.wants_channels = true}));
     members_.back()->join("g");
-    bulk_.push_back(
-        std::make_unique<BulkClient>(sim().world(), *members_.back(), BulkClient::Options{.disk = std::move(disk)}));
+    bulk_.push_back(std::make_unique<BulkClient>(sim().world(), *members_.back(),
+                                                 BulkClient::Options{.disk = std::move(disk), .limits = limits}));
     return *bulk_.back();
   }
   BulkChannelId offer(std::size_t blocks) {
@@ -59,6 +60,18 @@ TEST_F(BulkDisk, WhatCannotBeWrittenIsFetchedAnew) {
     EXPECT_EQ(bulk_[1]->counters(id)->failed_stores, 2u);
     EXPECT_EQ(bulk_[2]->counters(id)->failed_stores, 1u);
   }
+}
+
+/// Nobody else knows that it lacks what had come.
+TEST_F(BulkDisk, WhatCannotBeReadBackIsFetchedAnew) {
+  begin(9, 2);
+  const auto disk = std::make_shared<ContentDisk>();
+  disk->reads_to_fail = 2;
+  add(1, disk, {.symbols = {.source_bytes = 3 << 10}});  // the rest of a block is stored
+  await_group_view(members_, "g");
+  const BulkChannelId id = offer(20);
+  await_content(2, id);
+  EXPECT_EQ(bulk_[2]->counters(id)->failed_stores, 2u);
 }
 
 TEST_F(BulkDisk, WhoHasTooLittleSaysSoAtOnce) {

@@ -46,6 +46,18 @@ class BulkHostile : public Scenario {
   void expect_closed(Stranger& stranger, Duration bound = 1s) {
     await([&] { return stranger.is_closed(); }, bound, "the end of the connection");
   }
+  /// What its connection was closed for, as the last frame says.
+  static std::optional<Errc> reason_of(const Stranger& stranger) {
+    ByteView left = stranger.received();
+    while (const auto head = spindle::read_frame_head(left)) {
+      const ByteView body = left.subspan(spindle::kFrameHeadBytes, head->length);
+      left = left.subspan(spindle::kFrameHeadBytes + head->length);
+      if (head->type != static_cast<std::uint8_t>(bulk::BulkFrame::close)) continue;
+      const auto close = bulk::read_close(body);
+      return close ? std::optional(static_cast<Errc>(close->code)) : std::nullopt;
+    }
+    return std::nullopt;
+  }
   const protocol::BulkToken& token_of(SimClient& client) {
     await([&] { return client.channels().token().has_value(); }, 5s, "a token");
     return *client.channels().token();
@@ -141,6 +153,22 @@ TEST_F(BulkHostile, GarbageOfAClientCostsItsAttachment) {
     sim().run_for(20ms);
   }
   expect_service(id);
+}
+
+/// Each would have all receivers answer at once.
+TEST_F(BulkHostile, MarksOfASourceCostItsAttachment) {
+  begin(207);
+  const BulkChannelId id = offer(2'000'000);
+  expect_service(id);
+  const protocol::BulkToken token = token_of(*members_[0]);
+  Stranger stranger(sim().world(), sim().host(0), Port::client);
+  Bytes bytes;
+  bulk::write_attach(bytes, {1, 1, token.session, token.token});
+  bulk::write_open(bytes, {0, id, members_[0]->channels().find(id)->offered.terms.layout});
+  bulk::write_mark(bytes, {0, 1, 0});
+  stranger.send(bytes);
+  expect_closed(stranger);
+  EXPECT_EQ(reason_of(stranger), Errc::unexpected_frame);
 }
 
 TEST_F(BulkHostile, SymbolsThatNobodyAskedForAreDropped) {

@@ -388,6 +388,31 @@ TEST_F(Bulk, GoesOnOverAHopThatOneSideHasLost) {
   }
 }
 
+/// TCP tries again after 25 s, and then after 51 s.
+TEST_F(Bulk, GoesOnSoonAfterThePathWasDownForHalfAMinute) {
+  for (const std::size_t source : {0u, 1u}) {
+    SCOPED_TRACE(source);
+    begin_empty(47, Shape::line, 2);
+    PathProperties path = sim().network().path(0, 1);
+    path.bytes_per_second = 1'000'000;
+    path.congestion_control = CongestionControl::reno;
+    sim().network().set_path(0, 1, path);
+    for (const std::size_t host : {0u, 1u}) add(host);
+    await_group_view(members_, "g");
+    const BulkChannelId id = offer(source, 4'000'000);
+    sim().run_for(1s);
+    PathProperties down = path;
+    down.loss = 1;
+    sim().network().set_path(0, 1, down);
+    sim().run_for(26s);
+    ASSERT_FALSE(have_one_view(sim().running_hosts()));
+    EXPECT_FALSE(has(1 - source, id));
+    sim().network().set_path(0, 1, path);
+    await_all(id, source, 15s);
+    if (HasFailure()) return;
+  }
+}
+
 TEST_F(Bulk, GivesNothingTwiceToWhoComesLateToAHopThatStands) {
   for (std::uint64_t seed = 40; seed < 46; ++seed) {
     SCOPED_TRACE(seed);

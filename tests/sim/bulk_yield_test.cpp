@@ -190,7 +190,7 @@ TEST_F(BulkYield, TakesWhatMessagesInBurstsDoNotWant) {
     for (const auto& [step, part] : {std::pair(25ms, 0.5), std::pair(25ms, 0.7), std::pair(25ms, 0.85),
                                      std::pair(50ms, 0.5), std::pair(100ms, 0.5)}) {
       SCOPED_TRACE(has_queue ? "with a queue" : "without a queue");
-      expect_beside_part(2, part, has_queue ? path_with_queue() : narrow_path(), 45ms, step);
+      expect_beside_part(3, part, has_queue ? path_with_queue() : narrow_path(), 45ms, step);
     }
   }
 }

@@ -44,6 +44,8 @@ class ContentDisk {
   std::size_t fills_at = SIZE_MAX;
   /// So many of the next writes of a content fail.
   std::uint32_t writes_to_fail = 0;
+  /// So many of the next reads of symbols that were stored fail.
+  std::uint32_t reads_to_fail = 0;
   /// So many of the next blocks that are read for others are not what was written.
   std::uint32_t reads_to_spoil = 0;
   /// So many of the next blocks that are read for others are changed behind the check of their hashes: a client that
@@ -59,6 +61,7 @@ class ContentDisk {
     file.store->is_hollow = is_hollow();
     file.store->capacity = fills_at;
     file.store->writes_to_fail = std::exchange(writes_to_fail, 0);
+    file.store->reads_to_fail = std::exchange(reads_to_fail, 0);
     return *file.store;
   }
   void write_state(const BulkChannelId& channel, const spindle::bulk::ResumeState& state) {

@@ -63,6 +63,7 @@ class BulkStore {
         std::fill(to.begin(), to.end(), std::uint8_t{0});
         return true;
       }
+      if (reads_to_fail > 0 && reads_to_fail-- > 0) return false;
       if (is_broken || start + to.size() > content.size()) return false;
       std::copy_n(content.begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
       return true;
@@ -83,6 +84,7 @@ class BulkStore {
   bool is_hollow = false;            // nothing is kept, and all is zeros
   std::size_t capacity = SIZE_MAX;   // so many bytes fit
   std::uint32_t writes_to_fail = 0;  // of the next ones
+  std::uint32_t reads_to_fail = 0;   // likewise, of what was stored
   std::uint64_t failed_writes = 0;
 
  private:

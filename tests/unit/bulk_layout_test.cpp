@@ -173,13 +173,19 @@ TEST_F(BlockSets, AgreeWithSetsOfNumbers) {
     std::set<std::uint32_t> model;
     for (std::uint32_t step = below(30); step > 0; --step) {
       const std::uint32_t first = below(kBound), end = std::min(kBound, first + below(8));
-      switch (below(4)) {
+      switch (below(9)) {
         case 0:
+        case 1:
           ASSERT_EQ(set.add(first), model.insert(first).second);
           break;
-        case 1:
+        case 2:
+        case 3:
           set.remove(first);
           model.erase(first);
+          break;
+        case 4:
+          set.cut(end);
+          model.erase(model.lower_bound(end), model.end());
           break;
         default:
           set.add_run(first, end);
@@ -194,6 +200,9 @@ TEST_F(BlockSets, AgreeWithSetsOfNumbers) {
     expect_same(united(set_of(former), set), all, kBound);
     std::set_difference(former.begin(), former.end(), model.begin(), model.end(), std::inserter(rest, rest.end()));
     expect_same(difference(set_of(former), set), rest, kBound);
+    const std::uint32_t from = below(kBound), end = below(kBound);
+    const auto next = rest.lower_bound(from);
+    EXPECT_EQ(has_more(set_of(former), set, end, from), next != rest.end() && *next < end);
     const Bytes bytes = written(set, block_set_size, write_block_set);
     Reader reader(bytes);
     ASSERT_EQ(read_block_set(reader), set);

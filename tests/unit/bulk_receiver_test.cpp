@@ -486,6 +486,33 @@ TEST_F(BulkReceivers, BrokenStoresCostTheirBlocksOnly) {
   EXPECT_EQ(store_.content, content_);
 }
 
+TEST_F(BulkReceivers, TellThatWhatTheyCannotReadBackIsLost) {
+  offer(2 * kK * kT);
+  ReceiverLimits limits;
+  limits.symbols.source_bytes = 3 * kT;
+  begin(limits);
+  tell_index();
+  const auto give_some = [&](std::uint32_t symbols) {
+    for (std::uint32_t esi = 0; esi < symbols; ++esi) {
+      give(0, esi);
+      run();
+    }
+  };
+  give_some(kK - 1);
+  EXPECT_GT(store_.stored_symbols, 0u);
+  EXPECT_FALSE(receiver_->take_need(now_)->lost);
+  store_.reads_to_fail = 1;
+  give(0, kK - 1);
+  run();
+  EXPECT_EQ(receiver_->counters().failed_stores, 1u);
+  const auto need = need_after(300ms);
+  EXPECT_TRUE(need->lost);
+  EXPECT_LT(need->held_of(0), kK);
+  give_some(kK);
+  EXPECT_TRUE(receiver_->written().contains(0));
+  EXPECT_FALSE(need_after(300ms)->lost);
+}
+
 TEST_F(BulkReceivers, TellTheirNeedInTime) {
   offer(9 * kK * kT);
   begin();

@@ -1,7 +1,9 @@
-// What a relay of bulk content stands on: which places of its ring belong to somebody, its patience, and its size.
+// What a relay of bulk content stands on: which places of its ring belong to somebody, its patience, its size, and when
+// it looks what to tell.
 #include <gtest/gtest.h>
 
 #include "daemon/base/random.h"
+#include "daemon/bulk/relay/look_times.h"
 #include "daemon/bulk/relay/owned_places.h"
 #include "daemon/bulk/relay/patience.h"
 #include "daemon/bulk/relay/ring_size.h"
@@ -71,6 +73,44 @@ TEST(Patience, IsNotSpentInCrumbs) {
   now += 200ms;
   EXPECT_TRUE(patience.is_left(now));
   EXPECT_GE(patience.left(), Patience::kMost / 2);
+}
+
+TEST(LookTimes, AreTheEndOfTheTurnButFor200ASecond) {
+  LookTimes looks;
+  Time now = Time() + 10s;
+  EXPECT_EQ(looks.next(), kNever);
+  int times = 0;
+  for (int i = 0; i < 1'000; ++i, now += 1ms) {
+    looks.look_soon(now);
+    if (i < 10) {
+      EXPECT_EQ(looks.next(), now);
+    }
+    if (now < looks.next()) continue;
+    looks.looked(now);
+    EXPECT_EQ(looks.next(), kNever);
+    ++times;
+  }
+  EXPECT_NEAR(times, 200, 15);
+  while (now >= looks.next() || looks.next() == kNever) {
+    looks.looked(now);
+    looks.look_soon(now);
+  }
+  looks.look_at(now);
+  EXPECT_EQ(looks.next(), now);
+}
+
+TEST(LookTimes, AreFewWhereNothingIsUrgent) {
+  LookTimes looks;
+  const Time now = Time() + 10s;
+  looks.look_later(now, now - 1s);
+  EXPECT_EQ(looks.next(), now) << "nobody has looked for long";
+  looks.looked(now);
+  looks.look_later(now + 1ms, now + 250ms);
+  EXPECT_EQ(looks.next(), now + 250ms);
+  looks.look_later(now + 2ms, now);
+  EXPECT_GE(looks.next(), now + LookTimes::kProgressInterval);
+  looks.look_soon(now + 3ms);
+  EXPECT_EQ(looks.next(), now + 3ms);
 }
 
 class RingSizes : public ::testing::Test {

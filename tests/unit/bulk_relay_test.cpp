@@ -329,11 +329,16 @@ class PassedOver : public testing::Test, protected RelayOutput {
     relay_.set_blocks(12);
     relay_.add_child(kNow, kChild, "");
     relay_.add_upstream(kNow, kSource, true);
-    relay_.need_received(kNow, kChild, need_of(10));
+    say(relay_, kNow, kChild, need_of(10));
     relay_.grant_received(kChild, 100);
     EXPECT_EQ(told_, BlockSet::of_first(10));
   }
   static spindle::bulk::Need need_of(std::uint32_t complete) { return {BlockSet::of_first(complete), {}}; }
+  /// And what comes of that at the end of the turn, or when it is due.
+  static void say(ChannelRelay& relay, Time now, ConnectionId child, spindle::bulk::Need need) {
+    relay.need_received(now, child, std::move(need));
+    relay.handle_time(std::max(now, relay.next_deadline()));
+  }
   void send(std::uint32_t block) {
     static const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes);
     relay_.symbol_received(kNow, kSource, 0, {0, block, 0, 0, Slice({}, bytes.data(), bytes.size())});
@@ -347,6 +352,7 @@ class PassedOver : public testing::Test, protected RelayOutput {
   static constexpr Time kNow{1h};
   static constexpr ConnectionId kSource{1}, kChild{2}, kLate{3};
   BlockSet told_;
+  std::uint64_t merged_ = 0;
   std::map<ConnectionId, std::uint64_t> granted_;
   const spindle::test::Sha256 sha256_;
   ChannelRelay relay_;
@@ -369,7 +375,7 @@ TEST_F(PassedOver, IsMissedByWhoHasLostIt) {
 }
 
 TEST_F(PassedOver, IsMissedByWhoHasLostItBeforeTheSourceGoesOn) {
-  relay_.need_received(kNow + 1s, kChild, need_of(9));
+  say(relay_, kNow + 1s, kChild, need_of(9));
   EXPECT_EQ(told_, BlockSet::of_first(9));
   EXPECT_FALSE(is_behind(kChild)) << "the source may not have been told in time, or it may";
   send(10);
@@ -392,7 +398,7 @@ TEST_F(PassedOver, ButSentAllTheSameCountsAsNeedless) {
 }
 
 TEST_F(PassedOver, ToTheEndIsMissedByWhoLacksAnything) {
-  relay_.need_received(kNow + 1s, kChild, need_of(12));
+  say(relay_, kNow + 1s, kChild, need_of(12));
   EXPECT_EQ(told_, BlockSet::of_first(12));
   relay_.release_received(kNow + 1s, kSource, 0);
   EXPECT_FALSE(is_behind(kChild));
@@ -525,6 +531,22 @@ TEST_F(PassedOver, AMeshedChildIsServedWhatNobodyHasOnceTheSourceHasSentAll) {
   EXPECT_EQ(given(children[1], kNow + 3s), std::vector<std::uint32_t>{});
 }
 
+/// What it owed before it was not waited for.
+TEST_F(PassedOver, AParentIsSilentFromThenOnThatItWasToldOfWhatIsLacking) {
+  ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
+  relay.set_blocks(12);
+  relay.add_child(kNow, kChild, "");
+  relay.add_upstream(kNow, kSource, false);
+  say(relay, kNow, kChild, need_of(12));
+  ASSERT_GT(granted_[kSource], 0u);
+  relay.handle_time(kNow + 10s);
+  ASSERT_FALSE(relay.silent_since(kSource));
+  say(relay, kNow + 20s, kChild, need_of(11));
+  EXPECT_EQ(relay.silent_since(kSource), kNow + 20s);
+  say(relay, kNow + 25s, kChild, need_of(10));
+  EXPECT_EQ(relay.silent_since(kSource), kNow + 20s) << "it has still sent nothing";
+}
+
 /// Peers may have given enough of all blocks, and no hashes.
 TEST_F(PassedOver, AParentFromWhichOnlyHashesAreLackingIsSilentAllTheSame) {
   const std::vector<std::uint8_t> bytes(RelayNet::kSymbolBytes);
@@ -535,7 +557,7 @@ TEST_F(PassedOver, AParentFromWhichOnlyHashesAreLackingIsSilentAllTheSame) {
     relay.set_blocks(1);
     relay.add_child(kNow, kChild, "");
     relay.add_upstream(kNow, kSource, false);
-    relay.need_received(kNow, kChild, need_of(0));
+    say(relay, kNow, kChild, need_of(0));
     EXPECT_EQ(relay.silent_since(kSource), kNow);
     relay.add_peer_sender(kNow, peer);
     if (is_of_peers) {
@@ -544,7 +566,7 @@ TEST_F(PassedOver, AParentFromWhichOnlyHashesAreLackingIsSilentAllTheSame) {
     }
     spindle::bulk::Need need = need_of(0);
     need.begun = {{0, spindle::bulk::kEnough}};
-    relay.need_received(kNow + 2s, kChild, need);
+    say(relay, kNow + 2s, kChild, need);
     const std::optional<Time> since = relay.silent_since(kSource);
     EXPECT_EQ(since.has_value(), is_of_peers);
     if (since) {
@@ -559,7 +581,7 @@ TEST_F(PassedOver, PeersThatWereOfNoUseAreTriedWhereNothingComesOfOthers) {
   relay.set_blocks(12);
   relay.add_child(kNow, kChild, "");
   relay.add_upstream(kNow, kSource, false);
-  relay.need_received(kNow, kChild, need_of(0));
+  say(relay, kNow, kChild, need_of(0));
   std::set<ConnectionId> peers;
   for (std::uint64_t i = 0; i < 20; ++i) peers.insert(ConnectionId{31 + i});
   for (const ConnectionId peer : peers) relay.add_peer_sender(kNow, peer);
@@ -617,12 +639,55 @@ TEST_F(PassedOver, ADaemonThatHasSaidNothingForAWhileIsSilent) {
   EXPECT_TRUE(relay_.has_silent_child(kNow + 3s));
 }
 
+/// To merge the needs of all costs the more the more there are: not each need has that done.
+TEST_F(PassedOver, NeedsOfManyThatOnlyHaveMoreAreMergedNowAndThen) {
+  constexpr std::uint64_t kChildren = 200;
+  ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
+  relay.set_blocks(12);
+  relay.add_upstream(kNow, kSource, false);
+  const auto child = [](std::uint64_t i) { return ConnectionId{100 + i}; };
+  for (std::uint64_t i = 0; i < kChildren; ++i) relay.add_child(kNow, child(i), "");
+  Time now = kNow;
+  for (std::uint32_t blocks = 0; blocks <= 8; ++blocks) {
+    for (std::uint64_t i = 0; i < kChildren; ++i) {
+      now += 1250us;  // each says four times a second what it has
+      relay.need_received(now, child(i), need_of(blocks));
+      if (now >= relay.next_deadline()) relay.handle_time(now);
+    }
+    if (blocks == 0) merged_ = relay.tally().merged;
+  }
+  EXPECT_GE(told_.count(), 7u) << "or the parent would give what they have";
+  EXPECT_LE(relay.tally().merged - merged_, 2 * 25 * kChildren) << "25 times a second";
+}
+
+TEST_F(PassedOver, WhatOneOfManyLacksAnewIsToldAtOnceAndThoseOfAMomentTogether) {
+  constexpr std::uint64_t kChildren = 50;
+  ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
+  relay.set_blocks(12);
+  relay.add_upstream(kNow, kSource, false);
+  const auto child = [](std::uint64_t i) { return ConnectionId{100 + i}; };
+  for (std::uint64_t i = 0; i < kChildren; ++i) {
+    relay.add_child(kNow, child(i), "");
+    say(relay, kNow, child(i), need_of(12));
+  }
+  relay.handle_time(kNow + 1s);
+  ASSERT_EQ(told_, BlockSet::of_first(12));
+  merged_ = relay.tally().merged;
+  for (std::uint64_t i = 0; i < kChildren; ++i) {
+    relay.need_received(kNow + 1100ms, child(i), need_of(11 - i % 4));
+  }
+  ASSERT_EQ(relay.next_deadline(), kNow + 1100ms) << "the end of the turn";
+  relay.handle_time(kNow + 1100ms);
+  EXPECT_EQ(told_, BlockSet::of_first(8));
+  EXPECT_EQ(relay.tally().merged - merged_, kChildren) << "once";
+}
+
 TEST_F(PassedOver, IsNothingOfAContentWhoseSizeIsNotKnown) {
   told_.clear();
   ChannelRelay relay(*this, RelayNet::kSymbolBytes, 64, sha256_);
   relay.add_child(kNow, kChild, "");
   relay.add_upstream(kNow, kSource, true);
-  relay.need_received(kNow, kChild, need_of(10));
+  say(relay, kNow, kChild, need_of(10));
   EXPECT_TRUE(told_.empty());
 }
 

@@ -8,6 +8,9 @@
 #include <memory>
 #include <set>
 
+#include "daemon/bulk/mesh/mesh_codec.h"
+#include "libclient/common/framing.h"
+
 namespace spindled::mesh {
 namespace {
 
@@ -46,6 +49,16 @@ TEST(Compact, DrawsByPopulationAndNotByEntries) {
     ++drawn[one.entries[0].member > 10];
   }
   EXPECT_NEAR(drawn[true], 3'600, 100);
+}
+
+TEST(Compact, HasNoMoreThanAllDaemonsThatThereMayBe) {
+  Random random(1);
+  const Sample own = sample_of(1, {1}), false_one = sample_of(kMembersMax, {2});
+  const Sample all = compact(random, std::vector<const Sample*>{&own, &false_one, &false_one}, 10);
+  EXPECT_EQ(all.population, kMembersMax);
+  std::vector<std::uint8_t> frame;
+  write_frame(frame, {}, Collect{1, all});
+  EXPECT_TRUE(read_frame(FrameType::collect, ByteView(frame).subspan(spindle::kFrameHeadBytes))) << "by its parent";
 }
 
 TEST(Compact, NamesNobodyTwice) {

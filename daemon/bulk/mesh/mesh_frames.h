@@ -24,7 +24,7 @@ struct MemberSummary {
 struct Sample {
   static constexpr std::size_t kEntriesMax = 10;
 
-  std::uint32_t population = 0;
+  std::uint32_t population = 0;        // kMembersMax at most
   std::vector<MemberSummary> entries;  // no more than the population
 };
 

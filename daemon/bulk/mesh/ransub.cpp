@@ -18,7 +18,9 @@ Sample compact(Random& random, std::span<const Sample* const> samples, std::size
     // What a peer says of its population may be too little.
     const auto population =
         std::max<std::uint64_t>(sample->population, static_cast<std::uint64_t>(sample->entries.size()));
-    result.population += static_cast<std::uint32_t>(population);
+    // Nor may it be too much: no sample is told that others could not read.
+    result.population =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(result.population + population, kMembersMax));
     Source& source = sources.emplace_back(Source{sample, population, {}});
     for (std::uint32_t i = 0; i < sample->entries.size(); ++i) source.unused.push_back(i);
   }

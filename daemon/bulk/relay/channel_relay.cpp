@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "daemon/bulk/relay/bounded_need.h"
+
 namespace spindled {
 
 using relay::Child;
@@ -35,9 +37,9 @@ void ChannelRelay::add_upstream(Time now, ConnectionId id, bool is_source) {
   is_source ? told_source_.clear() : static_cast<void>(untold_.insert(id));
   if (is_source && (blocks_seen_ != 0 || index_.count() != 0)) has_gap_ = true;
   index_.add_upstream(id);
-  tell_needs(now, Telling::news);
+  tell_needs(now);  // before it is granted anything
   grant_upstreams(now);
-  tick_at_ = std::min(tick_at_, now + kNeedInterval);
+  wake_for_tick(now);
 }
 
 void ChannelRelay::add_child(Time now, ConnectionId id, std::string_view daemon) {
@@ -51,17 +53,18 @@ void ChannelRelay::add_child(Time now, ConnectionId id, std::string_view daemon)
   child.has_sequence = child.given_sequence = last_sequence_;
   if (ring_.begin() != 0 || !is_whole_) miss(child);
   child.has_all_from = child.cursor;  // what the ring has it has not missed
-  tell_needs(now, Telling::news);
+  tell_soon(now);
   grant_upstreams(now);
-  tick_at_ = std::min(tick_at_, now + kNeedInterval);
+  wake_for_tick(now);
 }
 
 void ChannelRelay::remove(Time now, ConnectionId id) {
+  const bool takes_part = is_upstream(id) || is_peer_sender(id) || children_.contains(id) || holders_.contains(id);
   remove_upstream(id);
   remove_peer_sender(id);
   remove_child(now, id);
   remove_holder(id);
-  grant_upstreams(now);
+  if (takes_part) grant_upstreams(now);
 }
 
 void ChannelRelay::remove_child(Time now, ConnectionId id) {
@@ -69,6 +72,7 @@ void ChannelRelay::remove_child(Time now, ConnectionId id) {
   if (child == children_.end()) return;
   if (child->second.stream) end_stream(child->second);
   children_.erase(child);
+  unserved_.erase(id);
   index_.remove_child(id);
   settle_marks(now);
   grant_upstreams(now);
@@ -83,7 +87,7 @@ void ChannelRelay::remove_upstream(ConnectionId id) {
 
 void ChannelRelay::set_awaited(Time now, Awaited awaited) {
   awaited_ = std::move(awaited);
-  tell_needs(now, Telling::regularly);
+  tell_soon(now);
 }
 
 void ChannelRelay::set_plan(std::uint8_t generation, std::set<std::string, std::less<>> below) {
@@ -126,7 +130,7 @@ std::optional<bool> ChannelRelay::symbol_received(Time now, ConnectionId from, s
   }
   if (!is_needless && !symbol.former) ++tally_.news;
   push(now, std::move(symbol));
-  if (has_enough_news_) tell_needs(now, Telling::news);
+  if (has_enough_news_) tell_soon(now);
   return std::nullopt;
 }
 
@@ -154,18 +158,20 @@ void ChannelRelay::need_received(Time now, ConnectionId from, Need need) {
   const auto at = children_.find(from);
   if (at == children_.end()) return;
   Child& child = at->second;
+  relay::bound(need, blocks_);
   const bool is_answer = !child.marks.empty() && need.seen >= child.marks.front().number;
   // That something was lost is told once.
   if (child.next_need && child.next_need->lost) need.lost = true;
   if (!is_answer && now - child.need_at < kNeedIntervalLeast) {
     child.next_need = std::move(need);
-    tick_at_ = std::min(tick_at_, child.need_at + kNeedIntervalLeast);
+    wake_at(child.need_at + kNeedIntervalLeast);
     return;
   }
   take_need(now, from, child, std::move(need));
 }
 
 void ChannelRelay::take_need(Time now, ConnectionId from, Child& child, Need need) {
+  const bool tells_progress = is_progress(child, need);
   child.has_asked = true;
   child.need_at = now;
   child.next_need.reset();
@@ -187,8 +193,9 @@ void ChannelRelay::take_need(Time now, ConnectionId from, Child& child, Need nee
   if (child.daemon.empty()) note_holder(from, child.need);
   marks_seen(child);
   serve(from, child);
+  if (child.known_below) unserved_.insert(from);
   settle_marks(now);
-  tell_needs(now, Telling::regularly);
+  tells_progress && !has_missed_some_ ? tell_later(now) : tell_soon(now);
   output_.may_send(from);  // a mark may be due
 }
 
@@ -351,39 +358,61 @@ void ChannelRelay::note_overwritten(Time now, Child& child) {
   if (child.is_peer || child.is_meshed()) return;
   tally_.overwritten += missed;
   if (child.stream) child.stream->is_alone = true;
-  tell_needs(now, Telling::news);
+  tell_soon(now);
 }
 
 void ChannelRelay::miss(Child& child) {
   // Blocks come in order but for what some lacked: it can have been of any.
   child.behind_below = come_below();
   child.has_all_from = ring_.end();
+  has_missed_some_ = true;
 }
 
 // As time goes by.
 
 void ChannelRelay::handle_time(Time now) {
-  if (now < tick_at_) return;
+  if (now < tick_at_) {
+    if (now >= looks_.next()) tell_needs(now);
+    return;
+  }
   // Whatever is done now may want to be gone on with sooner.
-  tick_at_ = upstreams_.empty() && children_.empty() ? kNever : now + kNeedInterval;
+  tick_at_ = kNever;
+  if (!upstreams_.empty() || !children_.empty()) wake_for_tick(now);
   for (auto& [id, child] : children_) {
     if (!child.next_need) continue;
     if (now - child.need_at >= kNeedIntervalLeast) {
       take_need(now, id, child, std::move(*child.next_need));
     } else {
-      tick_at_ = std::min(tick_at_, child.need_at + kNeedIntervalLeast);
+      wake_at(child.need_at + kNeedIntervalLeast);
     }
   }
   index_.handle_time(now);
   look_after_streams(now);
   settle_marks(now);
-  tell_needs(now, Telling::regularly);
+  tell_needs(now);
   size_ring(now);
+  count_needs();
   for (const auto& [id, child] : children_) {
     // A mark may be due, or what others own.
     if (child.is_behind() || child.is_meshed()) output_.may_send(id);
   }
   grant_upstreams(now);
+}
+
+void ChannelRelay::wake_for_tick(Time now) {
+  const Duration since_epoch = (now + kNeedInterval).time_since_epoch();
+  wake_at(Time((since_epoch + kTickGrid - Duration(1)) / kTickGrid * kTickGrid));
+}
+
+void ChannelRelay::count_needs() {
+  needs_bytes_ = told_ ? relay::bytes_of(*told_) : 0;
+  for (const auto& [id, child] : children_) {
+    needs_bytes_ += relay::bytes_of(child.need) + relay::bytes_of(child.settled);
+    if (child.next_need) needs_bytes_ += relay::bytes_of(*child.next_need);
+  }
+  for (const auto& [id, holder] : holders_) {
+    needs_bytes_ += relay::bytes_of(holder.complete) + relay::bytes_of(holder.came_with);
+  }
 }
 
 void ChannelRelay::set_round_trip(ConnectionId id, Duration round_trip) {

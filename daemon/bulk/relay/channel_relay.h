@@ -14,6 +14,7 @@
 #include "daemon/base/driver.h"
 #include "daemon/base/time.h"
 #include "daemon/bulk/relay/channel_index.h"
+#include "daemon/bulk/relay/look_times.h"
 #include "daemon/bulk/relay/owned_places.h"
 #include "daemon/bulk/relay/parties.h"
 #include "daemon/bulk/relay/patience.h"
@@ -113,6 +114,8 @@ class ChannelRelay {
   /// One more than the last block of which an upstream or a holder has brought anything.
   std::uint32_t blocks_seen() const { return blocks_seen_; }
   bool is_upstream(ConnectionId connection) const { return upstreams_.contains(connection); }
+  /// Upstreams that are no clients.
+  std::vector<ConnectionId> parents() const;
   /// Whether it asks along the tree.
   bool is_child(ConnectionId connection) const {
     const auto found = children_.find(connection);
@@ -161,7 +164,7 @@ class ChannelRelay {
 
   /// Tells upstreams what is missing, and sizes the ring. Call it when `next_deadline` has come.
   void handle_time(Time now);
-  Time next_deadline() const { return tick_at_; }
+  Time next_deadline() const { return std::min(tick_at_, looks_.next()); }
   /// Of the way to an upstream or a peer sender: what is on its way is part of what may be granted.
   void set_round_trip(ConnectionId sender, Duration round_trip);
 
@@ -204,6 +207,8 @@ class ChannelRelay {
   const ReceivedSymbols& received() const { return received_; }
   /// Of symbols that are kept, in slabs.
   std::size_t ring_bytes() const { return ring_.bytes() + own_bytes_; }
+  /// Of what children, holders and this daemon have said that they have, when that was last counted.
+  std::size_t needs_bytes() const { return needs_bytes_; }
   /// What is to be sent of it goes before any symbol.
   ChannelIndex& index() { return index_; }
   const ChannelIndex& index() const { return index_; }
@@ -220,6 +225,7 @@ class ChannelRelay {
     std::uint64_t of_peers = 0;     // of these, from peer senders,
     std::uint64_t duplicates = 0;   // that had come before, or of blocks that all here had
     std::uint64_t overtaken = 0;    // symbols that came along the tree when peers had given them
+    std::uint64_t merged = 0;       // needs of children, for what upstreams are told
   };
   const Tally& tally() const { return tally_; }
 
@@ -230,8 +236,9 @@ class ChannelRelay {
   /// It is waited so long for those that are going to ask.
   static constexpr Duration kAskPatience = 1s;
   static constexpr Duration kNeedInterval = 250ms;
-  /// Needs of one child that come faster are taken together, but for answers to marks: to take one costs the more the
-  /// more children there are.
+  /// Ticks are at multiples of this: those of many channels fall together, and take few turns.
+  static constexpr Duration kTickGrid = 50ms;
+  /// Needs of one child that come faster are taken together, but for answers to marks.
   static constexpr Duration kNeedIntervalLeast = 5ms;
   /// A need without news is told again after this long.
   static constexpr Duration kRepeat = 1s;
@@ -294,6 +301,12 @@ class ChannelRelay {
   /// passed over has missed it.
   void note_live(std::uint32_t block);
   void take_need(Time now, ConnectionId from, relay::Child& child, Need need);
+  /// `handle_time` is to be called then, or earlier.
+  void wake_at(Time at) {
+    if (at < tick_at_) output_.wake_at(tick_at_ = at);
+  }
+  void wake_for_tick(Time now);
+  void count_needs();
   void size_ring(Time now);
   std::uint8_t latest_generation() const { return plans_.empty() ? std::uint8_t{0} : plans_.back().generation; }
 
@@ -323,6 +336,7 @@ class ChannelRelay {
   /// Which marks of upstreams all children have now.
   void settle_marks(Time now);
 
+  /// Those of which it is known what they lack.
   void serve_all();
   /// A stream for a child that is behind, where it is known what it lacks, and a holder has something of that.
   void serve(ConnectionId id, relay::Child& child);
@@ -368,8 +382,18 @@ class ChannelRelay {
   /// Whether it could be given more of its stream, which has only just begun, than the source sends.
   bool is_held_up_by_source(Time now, const relay::Child& child) const;
 
-  enum class Telling : std::uint8_t { news, regularly };
-  void tell_needs(Time now, Telling telling);
+  /// Looks what upstreams are to be told, and tells them.
+  void tell_needs(Time now);
+  /// Has that done at the end of the turn, or as soon as it may be: some of it may be urgent.
+  void tell_soon(Time now);
+  /// Has that done by and by.
+  void tell_later(Time now);
+  /// By what upstreams were told: whether enough of all blocks is here, complete or not.
+  bool has_enough() const;
+  /// Whether nothing is waited for of them.
+  bool lacks_nothing() const;
+  /// Whether that need of the child is told by and by: it only has more than the one before.
+  bool is_progress(const relay::Child& child, const Need& need) const;
   /// Which blocks the source may pass over.
   void tell_source();
   /// Whether somebody who has asked lacks what the source sends next.
@@ -437,7 +461,8 @@ class ChannelRelay {
   std::map<ConnectionId, relay::Peer> peers_;  // that send
   std::map<ConnectionId, relay::Child> children_;
   std::map<ConnectionId, relay::Holder> holders_;
-  std::deque<Plan> plans_;  // the latest is last
+  std::set<ConnectionId> unserved_;  // children of which it is known what they lack
+  std::deque<Plan> plans_;           // the latest is last
   Awaited awaited_;
   std::optional<Time> awaits_since_;  // some of them lack
   bool is_awaiting_ = false;          // and are waited for
@@ -456,10 +481,13 @@ class ChannelRelay {
   std::size_t own_bytes_ = 0;        // of streams
 
   Patience patience_;
+  LookTimes looks_;
   std::optional<Need> told_;       // upwards,
   Time told_at_{};                 // then
+  bool has_missed_some_ = false;   // some child, since that was looked at
   std::set<ConnectionId> untold_;  // upstreams that have been told nothing
   spindle::bulk::BlockSet told_source_;
+  std::size_t needs_bytes_ = 0;
 
   PeerTrials trials_;
   bool is_meshed_ = false;

@@ -25,12 +25,12 @@ void ChannelRelay::add_peer_sender(Time now, ConnectionId id) {
   if (peers_.size() == 1) trials_.begin(now);
   may_come_twice(now);
   output_.send_need(id, kLiveStream, need_of_peers(need()));
-  tell_needs(now, Telling::news);
+  tell_needs(now);  // it is granted what is lacking
   grant_peers(now);
 }
 
 void ChannelRelay::set_meshed(Time now, bool is_meshed) {
-  if (std::exchange(is_meshed_, is_meshed) != is_meshed) tell_needs(now, Telling::news);
+  if (std::exchange(is_meshed_, is_meshed) != is_meshed) tell_soon(now);
 }
 
 void ChannelRelay::remove_peer_sender(ConnectionId id) {
@@ -46,7 +46,7 @@ void ChannelRelay::add_peer_receiver(Time now, ConnectionId id, std::string_view
   // What has come before, its parent has given it, too.
   child.cursor = child.taken = ring_.end();
   child.moved_at = now;
-  tick_at_ = std::min(tick_at_, now + kNeedInterval);
+  wake_for_tick(now);
 }
 
 // What peers give.
@@ -78,7 +78,7 @@ std::optional<bool> ChannelRelay::symbol_of_peer_received(Time now, ConnectionId
   if (peer.blocks.size() > kPeerBlocksMax) peer.blocks.erase(peer.blocks.begin());
   is_whole_ = false;
   push(now, std::move(symbol));
-  if (has_enough_news_) tell_needs(now, Telling::news);
+  if (has_enough_news_) tell_soon(now);
   return true;
 }
 
@@ -218,7 +218,7 @@ void ChannelRelay::set_asked_of_peers(Time now, BlockSet blocks) {
   // That they are complete is told as soon as anything else.
   if (!is_more && told_ && difference(gone, told_->complete).empty()) return;
   is_asked_news_ = true;
-  tell_needs(now, Telling::news);
+  tell_soon(now);
   grant_peers(now);
 }
 

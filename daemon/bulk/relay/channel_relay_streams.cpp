@@ -1,7 +1,9 @@
 // The holders' side of ChannelRelay: what those that are behind have lost, and who gives it to them.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "daemon/bulk/relay/bounded_need.h"
 #include "daemon/bulk/relay/channel_relay.h"
 
 namespace spindled {
@@ -33,6 +35,7 @@ void ChannelRelay::add_holder(ConnectionId id, bool is_source) {
 
 void ChannelRelay::remove_holder(ConnectionId id) {
   if (holders_.erase(id) == 0) return;
+  has_missed_some_ = true;  // what it would have given
   for (auto& [other, child] : children_) {
     if (!child.stream || child.stream->holder != id) continue;
     end_stream(child);
@@ -46,13 +49,13 @@ void ChannelRelay::note_holder(ConnectionId id, const Need& need) {
     return;
   }
   const auto [holder, is_new] = holders_.try_emplace(id);
-  holder->second.complete = need.complete;
+  holder->second.complete = relay::surely_complete(need);
   if (is_new) {
     BlockSet begun;
     for (const Need::Begun& each : need.begun) begun.add(each.block);
-    holder->second.came_with = united(need.complete, begun);
+    holder->second.came_with = united(holder->second.complete, begun);
   }
-  note_brought(id, need.complete);
+  note_brought(id, holder->second.complete);
   note_came_with(id, holder->second);
   serve_all();
 }
@@ -124,7 +127,7 @@ std::uint32_t ChannelRelay::bound_of(const Child& child) const {
 void ChannelRelay::wake_for_mark(Time now, ConnectionId id, const Child& child) {
   const Time at = child.marked_at + kMarkInterval;
   if (at <= now || at >= tick_at_ || !child.is_behind() || !is_to_be_asked(id, child)) return;
-  output_.wake_at(tick_at_ = at);
+  wake_at(at);
 }
 
 void ChannelRelay::marks_seen(Child& child) {
@@ -155,13 +158,17 @@ void ChannelRelay::settle_marks(Time now) {
     }
     marks_.pop_front();
   }
-  if (is_news) tell_needs(now, Telling::news);
+  if (is_news) tell_soon(now);
 }
 
 // Streams: who gives it.
 
 void ChannelRelay::serve_all() {
-  for (auto& [id, child] : children_) serve(id, child);
+  for (auto each = unserved_.begin(); each != unserved_.end();) {
+    Child& child = children_.at(*each);
+    serve(*each, child);
+    each = child.known_below ? std::next(each) : unserved_.erase(each);
+  }
 }
 
 void ChannelRelay::serve(ConnectionId id, Child& child) {

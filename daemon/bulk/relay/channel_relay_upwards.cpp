@@ -91,8 +91,7 @@ bool ChannelRelay::is_waiting_for_others(Time now, std::uint64_t coming) {
       !is_time_of_streams && may_wait && ring_.end() - passed_by_all(now) + coming > ring_.capacity();
   patience_.set_spent(is_patient);
   if (!is_time_of_streams && !is_patient) return false;
-  const Time until = now + (is_patient ? patience_.left() : kStreamPatience);
-  if (until < tick_at_) output_.wake_at(tick_at_ = until);
+  wake_at(now + (is_patient ? patience_.left() : kStreamPatience));
   return true;
 }
 
@@ -114,8 +113,34 @@ bool ChannelRelay::is_held_up_by_source(Time now, const Child& child) const {
 
 // What they are told.
 
-void ChannelRelay::tell_needs(Time now, Telling telling) {
+void ChannelRelay::tell_soon(Time now) {
   if (upstreams_.empty() && peers_.empty()) return;
+  // Who has asked by a mark is answered at once.
+  untold_.empty() ? looks_.look_soon(now) : looks_.look_at(now);
+  output_.wake_at(looks_.next());
+}
+
+void ChannelRelay::tell_later(Time now) {
+  if (upstreams_.empty() && peers_.empty()) return;
+  looks_.look_later(now, told_at_ + kNeedInterval);
+  output_.wake_at(looks_.next());
+}
+
+bool ChannelRelay::is_progress(const Child& child, const Need& need) const {
+  const Need& before = child.need;
+  const bool is_alike = need.serves == before.serves && need.knows_index == before.knows_index &&
+                        need.awaits == before.awaits && need.meshed == before.meshed;
+  if (!child.has_asked || !is_alike || need.lost || !peers_.empty()) return false;
+  // The source passes over what all have ahead of it.
+  const bool is_ahead = source() && has_more(need.complete, before.complete, spindle::bulk::kBlocksMax, live_seen_);
+  return !is_ahead && !has_more(before.complete, need.complete, spindle::bulk::kBlocksMax);
+}
+
+void ChannelRelay::tell_needs(Time now) {
+  looks_.looked(now);
+  has_missed_some_ = false;
+  if (upstreams_.empty() && peers_.empty()) return;
+  tally_.merged += children_.size();
   if (!lacks_somebody()) {
     awaits_since_.reset();
   } else if (!awaits_since_) {
@@ -130,7 +155,8 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
   news.meshed = is_meshed_ || !peers_.empty();
   // At once what others wait for, what was not wanted before, and what peers are not to give any more; all else now and
   // then.
-  const bool is_more_wanted = told_ && has_more(told_->complete, news.complete, spindle::bulk::kBlocksMax);
+  const bool is_more_wanted =
+      told_ && has_more(told_->complete, news.complete, blocks_.value_or(spindle::bulk::kBlocksMax));
   const bool is_newly_lost = told_ && news.lost && !told_->lost;
   const bool is_enough_news = std::exchange(has_enough_news_, false);
   const bool is_asked_news = std::exchange(is_asked_news_, false);
@@ -139,7 +165,7 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
       news.meshed != told_->meshed ||
       (!peers_.empty() && (is_enough_news || has_more(news.complete, told_->complete, spindle::bulk::kBlocksMax)));
   const Duration since = now - told_at_;
-  const bool is_due = telling == Telling::regularly && since >= (told_ != news ? kNeedInterval : kRepeat);
+  const bool is_due = since >= (told_ != news ? kNeedInterval : kRepeat);
   if (!is_urgent && !is_due) return;
   Need upwards = news;
   add_enough(upwards, asked_of_peers_);
@@ -158,7 +184,12 @@ void ChannelRelay::tell_needs(Time now, Telling telling) {
   }
   untold_.clear();
   told_at_ = now;
+  const bool lacked_nothing = lacks_nothing();
   told_ = std::move(news);
+  // What they owe is waited for from now on.
+  if (lacked_nothing && !lacks_nothing()) {
+    for (auto& [id, upstream] : upstreams_) upstream.heard_at = now;
+  }
   if (is_more_wanted || is_newly_lost) note_asked_again(now, is_more_wanted);
 }
 
@@ -244,24 +275,37 @@ std::optional<ConnectionId> ChannelRelay::source() const {
   return source == upstreams_.end() ? std::nullopt : std::optional(source->first);
 }
 
+std::vector<ConnectionId> ChannelRelay::parents() const {
+  std::vector<ConnectionId> parents;
+  for (const auto& [id, upstream] : upstreams_) {
+    if (!upstream.is_source) parents.push_back(id);
+  }
+  return parents;
+}
+
 bool ChannelRelay::has_parent() const {
   return std::any_of(upstreams_.begin(), upstreams_.end(), [](const auto& each) { return !each.second.is_source; });
 }
 
 std::optional<Time> ChannelRelay::silent_since(ConnectionId id) const {
-  Duration later{};
-  if (told_ && blocks_) {
-    const BlockSet here = settled(*told_);
-    const bool is_enough = here.count() >= *blocks_;
-    const bool is_complete = told_->complete.count() >= *blocks_;
-    if (is_enough && (tally_.of_peers == 0 || is_complete)) return std::nullopt;
-    if (!asked_of_peers_.empty() && united(here, asked_of_peers_).count() >= *blocks_) return std::nullopt;
-    // Peers may have given all of that before its parent, which alone gives the hashes.
-    if (is_enough) later = kHashPatience;
-  }
   const auto found = upstreams_.find(id);
   if (found == upstreams_.end() || found->second.owed == 0 || found->second.is_source) return std::nullopt;
-  return found->second.heard_at + later;
+  if (lacks_nothing()) return std::nullopt;
+  // Peers may have given enough of all before its parent, which alone gives the hashes.
+  return found->second.heard_at + (has_enough() ? kHashPatience : Duration());
+}
+
+bool ChannelRelay::has_enough() const {
+  if (!told_ || !blocks_) return false;
+  const auto begun = std::count_if(told_->begun.begin(), told_->begun.end(),
+                                   [](const Need::Begun& each) { return each.held == spindle::bulk::kEnough; });
+  return told_->complete.count() + static_cast<std::uint64_t>(begun) >= *blocks_;
+}
+
+bool ChannelRelay::lacks_nothing() const {
+  if (!told_ || !blocks_) return false;
+  if (has_enough() && (tally_.of_peers == 0 || told_->complete.count() >= *blocks_)) return true;
+  return !asked_of_peers_.empty() && united(settled(*told_), asked_of_peers_).count() >= *blocks_;
 }
 
 }  // namespace spindled

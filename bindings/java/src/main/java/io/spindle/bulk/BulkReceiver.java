@@ -313,6 +313,9 @@ public final class BulkReceiver {
     }
     schedule.noteNews();
     if (block.outcome() != ReceiverJob.Decoded.Outcome.DECODED) {
+      if (block.isUnreadable()) {
+        noteLost();
+      }
       begun.handleNotDecoded(number, block);
       lookAt(number);
     } else if (told.is(number, block.hash(), 0)) {

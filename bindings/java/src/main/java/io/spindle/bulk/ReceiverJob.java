@@ -116,6 +116,10 @@ public sealed interface ReceiverJob {
       /** What was stored cannot be read. */
       UNREADABLE
     }
+
+    public boolean isUnreadable() {
+      return outcome == Outcome.UNREADABLE;
+    }
   }
 
   /** A block that is right goes to its place: `place.bytes()` of the content. */

@@ -198,7 +198,7 @@ final class ReceivingBlock {
       unused = null;
     }
     sourceInMemory += placed.count();
-    if (block.outcome() == ReceiverJob.Decoded.Outcome.UNREADABLE) {
+    if (block.isUnreadable()) {
       stored.clear();
       lastTried = 0;
     }

@@ -27,6 +27,9 @@ final class ReceiverTransfer extends BulkTransfer {
   private static final long SAVE_PERIOD_MAX = 2_000 * MS;
   // A disk on which so many blocks have gone bad serves nobody: each of them is fetched again.
   private static final int BAD_BLOCKS_MAX = 8;
+  // Nor is it waited for one of which so often nothing could be read of what was stored of a block: that is fetched again
+  // each time.
+  private static final int UNREADABLE_MAX = 8;
   private static final long RETRY_PERIOD = 5_000 * MS;
   private static final long FULL_MAX = 600_000 * MS;
   // Who lacks something of a stream gets nothing for so long: nobody has it any more.
@@ -75,6 +78,7 @@ final class ReceiverTransfer extends BulkTransfer {
   private long savedTakenBack; // blocks that the saved state does not name any more
   private int availableBlocks;
   private int badBlocks; // that were read for others
+  private int unreadableBlocks; // whose stored symbols could not be read
   private long savePeriod = SAVE_PERIOD_MIN;
   private long savedAt;
 
@@ -294,7 +298,7 @@ final class ReceiverTransfer extends BulkTransfer {
 
   private void doJob(ReceiverJob job) {
     if (job instanceof ReceiverJob.Decode decode) {
-      run(() -> decode.run(store::read), receiver::handleDecoded);
+      run(() -> decode.run(store::read), this::decoded);
     } else if (job instanceof ReceiverJob.Store symbols) {
       run(
           () -> Optional.ofNullable(attempt(() -> writeSymbols(symbols))),
@@ -319,6 +323,14 @@ final class ReceiverTransfer extends BulkTransfer {
               fullSince = ClientSession.NEVER;
             }
           });
+    }
+  }
+
+  private void decoded(ReceiverJob.Decoded block) {
+    receiver.handleDecoded(block);
+    if (block.isUnreadable() && ++unreadableBlocks == UNREADABLE_MAX) {
+      String text = "what was written of block " + block.job().place().block() + " cannot be read";
+      fail(new StoreException(Code.FILE_FAILED, text));
     }
   }
 

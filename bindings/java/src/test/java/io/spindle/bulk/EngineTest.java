@@ -29,6 +29,7 @@ final class EngineTest {
 
   private byte[] content;
   private byte[] stored;
+  private boolean isUnreadable;
   private ContentLayout sealed;
   private BulkHolder holder;
   private BulkReceiver receiver;
@@ -65,7 +66,7 @@ final class EngineTest {
 
   private boolean readStored(long start, byte[] to, int at, int count) {
     System.arraycopy(stored, (int) start, to, at, count);
-    return true;
+    return !isUnreadable;
   }
 
   private void runReceiver() {
@@ -221,6 +222,29 @@ final class EngineTest {
     deliver(takeSymbols(), 80);
     seal();
     catchUp(90);
+  }
+
+  @Test
+  void whatCannotBeReadBackIsLost() {
+    offer(BLOCK, false);
+    receiver = new BulkReceiver(sealed, null, pool, 4 * T, BLOCK);
+    holder.handleGrant(BulkFrames.LIVE_STREAM, 1_000_000);
+    List<BulkFrames.Symbol> symbols = takeSymbols();
+    for (BulkFrames.Symbol symbol : symbols) {
+      if (symbol == symbols.get(symbols.size() - 1)) {
+        receiver.handleMark(1);
+        assertFalse(receiver.takeNeed(now).lost);
+        isUnreadable = true;
+      }
+      assertTrue(receiver.handleSymbol(now++, symbol));
+      runReceiver();
+    }
+    assertEquals(0, receiver.written().count());
+    receiver.handleMark(2);
+    assertTrue(receiver.takeNeed(now).lost);
+    isUnreadable = false;
+    seal();
+    catchUp(100);
   }
 
   @Test
