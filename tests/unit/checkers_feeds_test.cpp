@@ -219,6 +219,23 @@ TEST(FeedChecker, LetsWhoGoesLeaveBehindWhatHasYetToLeave) {
   EXPECT_FINDS(late, "is given 1 messages of 10");
 }
 
+TEST(FeedChecker, LetsAFeedEndWithinAMessageOfWhichTheRestIsThrownAway) {
+  FeedWriter w;
+  w.history().is_undisturbed = true;
+  w.at(1).gets(0, 100).at(2).gets(0, 100).at_once();
+  FeedWriter given_up = w, gone = w;
+  w.at(0).says(OwnFeedOver{1}).at(1).misses(1).ends(Why::closed).at(2).misses(1).ends(Why::closed);
+  EXPECT_EQ(w.found(), "");
+  gone.at(0).closes().at(1).misses(1).ends(Why::closed).at(2).misses(1).ends(Why::closed);
+  EXPECT_EQ(gone.found(), "");
+  given_up.at(0).says(FeedGivenUp{1}).at(1).misses(1).ends(Why::closed).at(2).misses(1).ends(Why::closed);
+  EXPECT_FINDS(given_up, "misses packet 1 of #s#a, and nothing was lost");
+  FeedWriter within;
+  within.history().is_undisturbed = true;
+  within.at(1).gets(0, 100).misses(1).gets(2, 101).at(2).gets_all().at(0).says(OwnFeedOver{1}).at(1).ends(Why::closed);
+  EXPECT_FINDS(within, "misses packet 1 of #s#a, and nothing was lost");
+}
+
 TEST(FeedChecker, LetsWhoLeavesMissWhatWasOvertakenByWhatItHeldBack) {
   FeedWriter w;
   w.history().is_undisturbed = true;
