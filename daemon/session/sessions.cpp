@@ -540,10 +540,10 @@ void Sessions::resume(Time now, Session& fresh) {
     detach(now, session, "the client has come back on another connection");
   }
   session.attach(now, fresh);
+  session.marks.reading = fresh.marks.reading;  // what it sent may have had to wait for its turn
+  session.marks.blocked = false;
   forget(fresh);
   sessions_.attach(session, session.connection());
-  session.marks.blocked = false;
-  session.marks.reading = true;
   log_.info("client {} from {} is back after {:.3f} s", session.name(), session.peer(), to_seconds(away));
   context_.counters.add(Counter::sessions_resumed);
   set_reading(session, !session.is_waiting());

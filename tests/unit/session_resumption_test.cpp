@@ -155,6 +155,26 @@ TEST_F(SessionResumption, TakesTheConnectionThatTheClientNoLongerHas) {
   EXPECT_EQ(got(second).size(), 1u);
 }
 
+TEST_F(SessionResumption, IsReadOnAConnectionThatHadToWaitForItsTurn) {
+  const ConnectionId first = connect_member(), other = connect({.name = "bob"});
+  const protocol::Resume resume = resume_of(first);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < spindle::kGroupsPerMessageMax; ++i) names.push_back("group " + std::to_string(i));
+  std::vector<std::uint8_t> frames;
+  protocol::write_define(frames, {1, {names.begin(), names.end()}});
+  for (int i = 0; i < 20; ++i) read(other, frames);
+  Peer peer("a client");
+  peer.may_come_back = true;
+  const ConnectionId second = accept(peer);
+  frames.clear();
+  protocol::write_hello(frames, {.name = "ann", .is_resumable = true, .resume = resume});
+  read(second, frames);
+  ASSERT_TRUE(driver_.unread.contains(second)) << "nothing was left of the turn";
+  for (int i = 0; i < 3; ++i) turn();
+  ASSERT_TRUE(is_resumed(second));
+  EXPECT_FALSE(driver_.unread.contains(second));
+}
+
 TEST_F(SessionResumption, IsNotForWhoeverDoesNotKnowTheSecret) {
   const ConnectionId first = connect_member();
   protocol::Resume resume = resume_of(first);

@@ -45,7 +45,13 @@ class SessionsDriver final : public Driver, public LogSink {
     return taken;
   }
   void close(ConnectionId connection) override { closed.insert(connection); }
-  void set_reading(ConnectionId, bool) override {}
+  void set_reading(ConnectionId connection, bool on) override {
+    if (on) {
+      unread.erase(connection);
+    } else {
+      unread.insert(connection);
+    }
+  }
   Result<std::string> identify(ConnectionId, std::string_view token) override {
     const auto found = tokens.find(token);
     return found == tokens.end() ? fail(Errc::token_unknown) : found->second;
@@ -64,6 +70,7 @@ class SessionsDriver final : public Driver, public LogSink {
   Time wakes_at = kNever;
   std::map<ConnectionId, std::string> written;
   std::set<ConnectionId> closed;
+  std::set<ConnectionId> unread;  // nothing is to be read of them
   std::vector<std::string> log;
 };
 
