@@ -234,7 +234,7 @@ NodeMemory Node::memory() const {
   layers_->sessions.table().for_each([&](const Session& session) {
     memory.session_queue = std::max(memory.session_queue, session.queue().bytes());
     const bool is_limited = session.watch().policy() != SlowPolicy::price;
-    const std::size_t limited = session.watch().unexcused(session.queue().bytes());
+    const std::size_t limited = session.watch().unexcused(session.queue().bytes_without_feeds());
     if (is_limited) memory.limited_queue = std::max(memory.limited_queue, limited);
     memory.session_held = std::max(memory.session_held, session.ingress().held_bytes());
     memory.session_kept = std::max(memory.session_kept, session.queue().kept_bytes());

@@ -39,7 +39,7 @@ struct NodeMemory {
   std::size_t link_control = 0;    // what waits on a link, the most of any: of control frames and prices
   std::size_t link_data = 0;       // and of all others
   std::size_t session_queue = 0;   // what waits for a client: the most of any,
-  std::size_t limited_queue = 0;   // and of those that senders do not pay for
+  std::size_t limited_queue = 0;   // and of those that senders do not pay for, without feeds
   std::size_t session_held = 0;    // what waits of a client with independent flows: the most of any
   std::size_t session_kept = 0;    // what a client may have to get again on another connection: the most of any
   // What all clients hold: of messages and frames that are not complete or may not enter, of definitions of sets of

@@ -64,7 +64,7 @@ class NeedsOfMany : public testing::Test, protected RelayOutput {
   void ask_index(ConnectionId) override {}
 
   Need told_;
-  const spindle::test::Sha256 sha256_;
+  const spindle::test::Sha256 sha256_{};
   ChannelRelay relay_{*this, RelayNet::kSymbolBytes, 1, sha256_};
 };
 
