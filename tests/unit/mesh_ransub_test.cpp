@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -110,6 +111,7 @@ class Net {
   }
 
   std::set<MemberIndex> dead;
+  std::size_t summaries_to_tell = 1'000;
 
  private:
   struct Node : RanSubOutput {
@@ -122,6 +124,7 @@ class Net {
       net.sent_.push_back({self, child, std::move(distribute)});
     }
     MemberSummary own_summary() override { return {self, true, {}, {}}; }
+    std::size_t summaries_to_tell() override { return net.summaries_to_tell; }
     void distributed(std::uint32_t, const Sample& sample) override {
       auto& members = told.emplace_back();
       for (const MemberSummary& entry : sample.entries) members.insert(entry.member);
@@ -192,6 +195,33 @@ TEST(RanSub, TellsOfAllButDescendants) {
       }
     }
   }
+}
+
+TEST(RanSub, ChildrenOfAMemberWithManyShareWhatMayBeTold) {
+  std::map<MemberIndex, MemberIndex> star;
+  for (MemberIndex i = 1; i <= 17; ++i) star[i] = 0;
+  Net net(star);
+  net.summaries_to_tell = 26;
+  net.run(500s);
+  for (MemberIndex member = 1; member <= 17; ++member) {
+    const auto& told = net.told(member);
+    ASSERT_GE(told.size(), 100u);
+    std::set<MemberIndex> heard_of;
+    std::size_t all = 0;
+    for (const auto& members : told) {
+      EXPECT_THAT(members.size(), ::testing::AnyOf(1u, 2u));
+      heard_of.insert(members.begin(), members.end());
+      all += members.size();
+    }
+    EXPECT_THAT(heard_of, SizeIs(17)) << "all but itself";
+    EXPECT_NEAR(static_cast<double>(all), 26.0 / 17 * static_cast<double>(told.size()), 3);
+  }
+  Net few(star);
+  few.summaries_to_tell = 3;
+  few.run(500s);
+  EXPECT_GE(few.at(17).epoch(), 100u) << "epochs go on also where it hears of nobody";
+  EXPECT_GT(std::count_if(few.told(17).begin(), few.told(17).end(), [](const auto& each) { return !each.empty(); }),
+            10);
 }
 
 TEST(RanSub, AllAreAlikeLikely) {

@@ -19,6 +19,9 @@ constexpr double kFilterBytesMin = 64;
 // Of wants, about, without filters.
 constexpr double kWantsBesideFilters = 200;
 constexpr Duration kPutOff = 500ms;
+// Of a member's budget, what goes to the children for RanSub; and a summary, about.
+constexpr double kBudgetOfSamples = 0.5;
+constexpr double kSummaryBytes = 140;
 
 }  // namespace
 
@@ -86,6 +89,11 @@ void MeshMember::block_completed(Time now, std::uint32_t block) {
 // --- Who there is ---
 
 MemberSummary MeshMember::own_summary() { return {self_, takes_receivers(), content_.holding(), own_ticket()}; }
+
+std::size_t MeshMember::summaries_to_tell() {
+  const double bytes = kBudgetOfSamples * control_budget() * to_seconds(options_.ransub.epoch);
+  return static_cast<std::size_t>(bytes / kSummaryBytes);
+}
 
 const SummaryTicket& MeshMember::own_ticket() {
   if (ticket_at_ != now_) ticket_ = content_.ticket();
@@ -254,9 +262,12 @@ void MeshMember::received(Time now, MemberIndex from, PeerLeave& frame) {
 
 // --- Time ---
 
+double MeshMember::control_budget() const {
+  return std::max(options_.control_bytes_per_s, options_.control_part * senders_.rate() * options_.symbol_bytes);
+}
+
 void MeshMember::renew_credit(Time now) {
-  const double budget =
-      std::max(options_.control_bytes_per_s, options_.control_part * senders_.rate() * options_.symbol_bytes);
+  const double budget = control_budget();
   control_credit_ = std::min(control_credit_ + budget * to_seconds(now - credited_at_), budget * kCreditSeconds);
   credited_at_ = now;
 }

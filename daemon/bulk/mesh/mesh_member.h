@@ -85,6 +85,7 @@ class MeshMember : private RanSubOutput {
   void send_collect(MemberIndex parent, Collect collect) override { send(parent, std::move(collect)); }
   void send_distribute(MemberIndex child, Distribute distribute) override { send(child, std::move(distribute)); }
   MemberSummary own_summary() override;
+  std::size_t summaries_to_tell() override;
   void distributed(std::uint32_t epoch, const Sample& sample) override;
 
   void received(Time now, MemberIndex from, Collect& frame);
@@ -108,6 +109,8 @@ class MeshMember : private RanSubOutput {
   void drop_receiver(MemberIndex receiver);
   void close_if_idle(MemberIndex peer);
   void tell_senders(Time now);
+  /// Bytes a second.
+  double control_budget() const;
   /// What may be told grows.
   void renew_credit(Time now);
   void send(MemberIndex to, Frame frame);

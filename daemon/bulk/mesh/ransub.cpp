@@ -83,16 +83,25 @@ void RanSub::begin(Time now, std::uint32_t epoch, Sample sample) {
   }
   output_.distributed(epoch, sample);
   const Sample own = of_this();
-  for (const Child& child : children_) {
+  const std::size_t all = output_.summaries_to_tell();
+  for (std::size_t place = 0; place < children_.size(); ++place) {
+    const Child& child = children_[place];
     std::vector<const Sample*> others{&sample, &own};
     for (const Child& sibling : children_) {
       if (&sibling != &child) others.push_back(&sibling.sample);
     }
-    output_.send_distribute(child.member, {epoch, compact(random_, others, options_.set_size)});
+    output_.send_distribute(child.member, {epoch, compact(random_, others, share_of(place, all))});
   }
   is_collecting_ = true;
   waits_until_ = options_.patience == Duration::max() ? kNever : now + options_.patience;
   try_finish(now);
+}
+
+/// Who gets one more, where it cannot be divided, is another child in each epoch.
+std::size_t RanSub::share_of(std::size_t place, std::size_t all) const {
+  const std::size_t turn = (place + epoch_) % children_.size();
+  const std::size_t share = all * (turn + 1) / children_.size() - all * turn / children_.size();
+  return std::min(options_.set_size, share);
 }
 
 void RanSub::distribute_received(Time now, MemberIndex from, Distribute distribute) {

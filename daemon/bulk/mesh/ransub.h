@@ -23,6 +23,8 @@ class RanSubOutput {
   virtual void send_collect(MemberIndex parent, Collect collect) = 0;
   virtual void send_distribute(MemberIndex child, Distribute distribute) = 0;
   virtual MemberSummary own_summary() = 0;
+  /// Members that all children together may be told of in one epoch.
+  virtual std::size_t summaries_to_tell() = 0;
   /// The subset of this epoch: of all members but this one and those below it.
   virtual void distributed(std::uint32_t epoch, const Sample& sample) = 0;
 };
@@ -35,7 +37,7 @@ class RanSubOutput {
 class RanSub {
  public:
   struct Options {
-    std::size_t set_size = Sample::kEntriesMax;  // that at most
+    std::size_t set_size = Sample::kEntriesMax;  // that at most, and less at the children of a member with many
     Duration epoch = 5s;
     Duration patience = 5s;
   };
@@ -66,6 +68,8 @@ class RanSub {
   Child* find(MemberIndex member);
   Sample of_this() { return {1, {output_.own_summary()}}; }
   void begin(Time now, std::uint32_t epoch, Sample sample);
+  /// So many members the child at this place is told of in this epoch, of all that children may be.
+  std::size_t share_of(std::size_t place, std::size_t all) const;
   /// Where nobody is waited for any more.
   void try_finish(Time now);
 
