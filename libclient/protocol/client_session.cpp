@@ -101,6 +101,7 @@ void ClientSession::connected(Instant, std::string_view token) {
 void ClientSession::failed(Instant now, Errc reason, std::string_view text) { try_next(now, reason, text); }
 
 void ClientSession::try_next(Instant now, Errc reason, std::string_view text) {
+  dials_ = false;  // where nobody has taken it, its time is over
   const bool has_lasted = !returns() || now - lost_at_ >= options_.reconnect_timeout;
   refusals_ = is_lasting(reason) ? refusals_ + 1 : 0;
   const bool are_all_tried = server_ + 1 == options_.servers;

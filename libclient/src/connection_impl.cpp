@@ -292,6 +292,7 @@ void Connection::Impl::run_handler(Lock& lock) {
       (*handler)(std::move(event));
       if (is_inherited()) return;
     } while (!handler_news_.load(std::memory_order_relaxed) && events_.take(event));
+    event = Event();  // what the handler has left of it takes no time of who waits for the lock
     handler.reset();
     lock.lock();
     in_handler_ = false;

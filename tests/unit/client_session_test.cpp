@@ -380,6 +380,19 @@ TEST_F(ClientSessionTest, TakesUpNoSessionOfADaemonThatGoes) {
   EXPECT_THAT(reconnected().front()->unknown, ElementsAre(1u));
 }
 
+TEST_F(ClientSessionTest, GoesToNoServerForWhichItsTimeIsOver) {
+  begin();
+  session_->reader().end(Errc::connection_lost);
+  session_->settle(now_);
+  now_ = session_->next_deadline();
+  session_->handle_time(now_);
+  // Nobody has come to dial it.
+  now_ = session_->next_deadline();
+  session_->handle_time(now_);
+  EXPECT_EQ(session_->take_dial(), std::nullopt);
+  EXPECT_NE(move(), std::nullopt) << "the next one, which has time of its own";
+}
+
 TEST_F(ClientSessionTest, WithoutReturnTakesNoNoticeOfIt) {
   SessionOptions once = options();
   once.reconnect_timeout = 0ms;

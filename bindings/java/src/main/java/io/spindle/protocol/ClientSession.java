@@ -238,6 +238,7 @@ public final class ClientSession {
   }
 
   private void tryNext(long now, Code reason, String text) {
+    dials = false; // where nobody has taken it, its time is over
     boolean hasLasted = !returns() || now - lostAt >= options.reconnectTimeout();
     refusals = isLasting(reason) ? refusals + 1 : 0;
     boolean areAllTried = server + 1 == options.servers();
