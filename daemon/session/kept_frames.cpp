@@ -103,8 +103,10 @@ FramesAgain::First FramesAgain::first() const {
 FramesAgain::First FramesAgain::move_first(OutputQueue& to) {
   const First frame = first();
   bytes_.move_front(frame.bytes - written_, to);
-  written_ = frame.bytes;
-  end_frame(nullptr);
+  // Of its head no more is known here than what was written of it.
+  if (frame.is_of_feed) feed_bytes_ -= frame.bytes;
+  --frames_;
+  written_ = 0;
   return frame;
 }
 

@@ -41,6 +41,7 @@ struct SessionMarks {
   bool lost = false;     // the connection is gone; the session goes at the end of the turn
   bool reading = true;
   bool served = false;          // had something taken of it, or enter, when those that wait were tried last
+  bool unasked = false;         // was not asked then, as it was not its turn
   bool refused = false;         // it was never taken in
   bool untold = false;          // among those that are to be told what has entered
   bool view_too_large = false;  // no client takes the view that it should have got

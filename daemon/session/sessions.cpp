@@ -140,19 +140,25 @@ void Sessions::resume_waiting(Time now) {
   sessions_.forget_waiting_retry();
   context_.turn.begin_waiting_input();
   // Those that have had nothing for longest go first; who had something taken, or looked at by rules, and has to wait
-  // again goes behind them. Who had its share of this turn already waits for the next.
-  bool any_served = false;
+  // again goes behind them. Who had its share of this turn already waits for the next. Before all of them goes, in the
+  // next turn, who was not even asked: where there is news in each turn others would be asked in vain time and again.
+  bool any_served = false, any_unasked = false;
   for (const SessionId id : std::exchange(sessions_.waiting(), {})) {
     Session* session = sessions_.find(id);
     if (session == nullptr || session->state() == Session::State::closing) continue;
+    // Who is gone before it has said who it is has nothing that could enter.
+    if (session->marks.lost && session->state() == Session::State::handshake) continue;
     if (!context_.turn.has_input_left() || session->marks.fed_in == context_.turn.number()) {
       session->marks.served = session->marks.fed_in == context_.turn.number();
+      session->marks.unasked = !session->marks.served;
       any_served = any_served || session->marks.served;
+      any_unasked = any_unasked || session->marks.unasked;
       session->marks.due = session->marks.due || all;
       sessions_.waiting().push_back(id);
       sessions_.retry_waiting_at(now);
       continue;
     }
+    session->marks.unasked = false;
     const bool was_due = std::exchange(session->marks.due, false);
     const bool may_go_on = session->take_requests_done() || was_due;
     if (all || may_go_on || session->retry_at() <= now) {
@@ -175,12 +181,19 @@ void Sessions::resume_waiting(Time now) {
       sessions_.retry_waiting_at(session->retry_at());
     }
   }
-  if (!any_served) return;
   std::vector<SessionId>& waiting = sessions_.waiting();
-  std::stable_partition(waiting.begin(), waiting.end(), [&](SessionId id) {
-    const Session* session = sessions_.find(id);
-    return session == nullptr || !session->marks.served;
-  });
+  if (any_served) {
+    std::stable_partition(waiting.begin(), waiting.end(), [&](SessionId id) {
+      const Session* session = sessions_.find(id);
+      return session == nullptr || !session->marks.served;
+    });
+  }
+  if (any_unasked) {
+    std::stable_partition(waiting.begin(), waiting.end(), [&](SessionId id) {
+      const Session* session = sessions_.find(id);
+      return session != nullptr && session->marks.unasked;
+    });
+  }
 }
 
 void Sessions::handle_writable(Time now, ConnectionId connection) {
@@ -260,7 +273,10 @@ Result<std::string> Sessions::take_name(Time now, Session& session, std::string_
   // A program that was started anew does not wait for its former life to be given up.
   const std::optional<SessionId> holder_id = sessions_.find_client(wish);
   Session* holder = holder_id ? sessions_.find(*holder_id) : nullptr;
-  if (holder != nullptr && holder->is_detached() && holder->identities() == session.identities()) {
+  if (holder != nullptr && holder->marks.lost && holder->state() != Session::State::closing) {
+    holder->start_closing(now);  // it is gone, and only waits for its turn to be taken out
+    leave_everything(now, *holder);
+  } else if (holder != nullptr && holder->is_detached() && holder->identities() == session.identities()) {
     close(now, *holder, {Errc::connection_lost, "a new client has taken its name"});
   }
   Result<std::string> name = sessions_.take_name(session, wish);
@@ -332,7 +348,7 @@ void Sessions::flush(Time now) {
     being_flushed_.clear();
   }
   written_ = ended_ = 0;
-  context_.turn.set_unwritten(unwritten_bytes());
+  note_unwritten();
   // What clients would take at once, however much a turn has brought them, is not held against them.
   hold_to_memory(now, dirty.empty());
   if (relief_.look(now) || admission_.is_room_back()) timers_.set_earlier(Timer::resume, now);
@@ -341,13 +357,16 @@ void Sessions::flush(Time now) {
   flush_at_ = dirty.empty() ? kNever : now;
 }
 
-std::size_t Sessions::unwritten_bytes() {
-  std::size_t bytes = 0;
+void Sessions::note_unwritten() {
+  std::size_t bytes = 0, small = 0;
   for (const SessionId id : sessions_.dirty()) {
     const Session* session = sessions_.find(id);
-    if (session != nullptr && !session->marks.blocked) bytes += std::max(session->queue().bytes(), kWriteBytes);
+    if (session == nullptr || session->marks.blocked) continue;
+    const std::size_t waits = session->queue().bytes();
+    bytes += waits;
+    small += kWriteBytes - std::min(waits, kWriteBytes);
   }
-  return bytes;
+  context_.turn.set_unwritten(bytes, small);
 }
 
 void Sessions::flush(Time now, SessionId id) {
@@ -541,6 +560,7 @@ void Sessions::resume(Time now, Session& fresh) {
   }
   session.attach(now, fresh);
   session.marks.reading = fresh.marks.reading;  // what it sent may have had to wait for its turn
+  session.marks.revoked = fresh.marks.revoked;  // and so may that the former connection was to end
   session.marks.blocked = false;
   forget(fresh);
   sessions_.attach(session, session.connection());
@@ -659,7 +679,10 @@ bool Sessions::check_patience(Time now, Session& session) {
   const SessionConfig& config = context_.config.session;
   switch (session.state()) {
     case Session::State::handshake:
-      if (now - session.opened_at() >= config.handshake_timeout) close(now, session, {Errc::handshake_timeout, {}});
+      // Its first frame may be there, and wait for its turn.
+      if (now - session.opened_at() >= config.handshake_timeout && !session.is_waiting()) {
+        close(now, session, {Errc::handshake_timeout, {}});
+      }
       return true;
     case Session::State::open:
       if (session.is_detached()) {

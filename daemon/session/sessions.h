@@ -136,7 +136,7 @@ class Sessions final : public PortHandler, public SessionHost, public ClientName
 
   void count_memory(Time now, Session& session);
   /// Of those that take more, and have had their share of a turn, or none.
-  std::size_t unwritten_bytes();
+  void note_unwritten();
   /// The end of a turn: who holds most gives up something where there is no memory left; its connection only where
   /// `may_cut_off`.
   void hold_to_memory(Time now, bool may_cut_off);

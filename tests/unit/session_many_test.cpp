@@ -16,14 +16,25 @@ class ManySessions : public SessionsTest {
     next.session.sessions_max = 10'000;
     node_.reconfigure(now_, next);
   }
-  ConnectionId connect(bool may_come_back, std::uint32_t keepalive_ms = 0) {
+  ConnectionId connect(bool may_come_back, std::uint32_t keepalive_ms = 0, std::optional<protocol::Resume> resume = {}) {
     Peer peer("a client", {});
     peer.may_come_back = may_come_back;
     const ConnectionId connection = accept(peer);
     std::vector<std::uint8_t> frame;
-    protocol::write_hello(frame, {.name = {}, .is_resumable = may_come_back, .keepalive_ms = keepalive_ms});
+    protocol::write_hello(
+        frame, {.name = {}, .is_resumable = may_come_back, .resume = resume, .keepalive_ms = keepalive_ms});
     read(connection, frame);
     return connection;
+  }
+  ConnectionId connect_as(std::string_view name) {
+    const ConnectionId connection = accept();
+    std::vector<std::uint8_t> frame;
+    protocol::write_hello(frame, {.name = name});
+    read(connection, frame);
+    return connection;
+  }
+  protocol::Welcome welcome_of(ConnectionId connection) {
+    return protocol::read_welcome(frames_of(connection, ClientFrame::welcome).at(0)).value();
   }
   std::vector<ConnectionId> connect_many(std::size_t count, bool may_come_back, std::uint32_t keepalive_ms = 0) {
     std::vector<ConnectionId> connections;
@@ -97,14 +108,89 @@ TEST_F(ManySessions, WhoseTokensCountNoLongerAreClosedOverSeveralTurns) {
   expect_shares([&] { return static_cast<std::size_t>(closes(Errc::token_unknown)); }, kClients);
 }
 
-TEST_F(ManySessions, NamesThatOthersHaveTakenAreGoneThroughOnce) {
-  const auto connect_as = [&](const std::string& name) {
-    const ConnectionId connection = accept();
-    std::vector<std::uint8_t> frame;
-    protocol::write_hello(frame, {.name = name});
-    read(connection, frame);
-    return connection;
+TEST_F(ManySessions, WhoIsGoneGivesItsNameBackAtOnce) {
+  std::vector<ConnectionId> clients;
+  for (std::size_t i = 0; i < kClients; ++i) clients.push_back(connect_as(fmt::format("c{}", i)));
+  turn();
+  for (const ConnectionId client : clients) node_.handle_closed(now_, client, "gone");
+  turn();
+  ASSERT_GT(node_.sessions(), 0u) << "most of them wait for their turn";
+  const ConnectionId again = connect_as(fmt::format("c{}", kClients - 1));
+  turn();
+  EXPECT_EQ(frames_of(again, ClientFrame::welcome).size(), 1u);
+  for (int i = 0; i < 10; ++i) turn();
+  EXPECT_EQ(node_.sessions(), 1u);
+}
+
+TEST_F(ManySessions, WhoHasComeBackIsNotClosedForTheConnectionThatItHad) {
+  const std::vector<ConnectionId> clients = connect_many(kPerTurn + 1, true);
+  turn();
+  const protocol::Resume resume{welcome_of(clients.back()).resumable->key, 0};
+  for (const ConnectionId client : clients) node_.handle_revoked(now_, client);
+  const ConnectionId again = connect(true, 0, resume);
+  for (int i = 0; i < 5; ++i) turn();
+  ASSERT_TRUE(welcome_of(again).resumed);
+  EXPECT_EQ(closes(Errc::token_unknown), kPerTurn);
+  ping(again);
+  turn();
+  EXPECT_EQ(frames_of(again, ClientFrame::pong).size(), 1u);
+}
+
+TEST_F(ManySessions, AnswersToSmallQuestionsWithoutEndLeaveRoomForMessages) {
+  const ConnectionId bob = open_member("bob");
+  const std::vector<ConnectionId> clients = connect_many(5'000, false);
+  const auto ask = [&](int turns) {
+    for (int i = 0; i < turns; ++i) {
+      for (const ConnectionId client : clients) ping(client);
+      turn();
+    }
   };
+  ask(5);
+  std::vector<std::uint8_t> message;
+  write_typed(message, 1, 10);
+  read(bob, message);
+  ask(50);
+  EXPECT_EQ(got(bob).size(), 1u);
+}
+
+/// A turn may do one unit, and takes two names of clients.
+class FewUnits : public SessionsTest {
+ protected:
+  FewUnits() : SessionsTest(few()) {}
+  static NodeConfig few() {
+    NodeConfig few = config();
+    few.session.sessions_max = 10;
+    few.turn_work_max = 1;
+    return few;
+  }
+};
+
+TEST_F(FewUnits, WhoWasNotAskedGoesBeforeThoseThatAreAskedInVain) {
+  // Nothing enters before there is a view.
+  for (int i = 0; i < 4; ++i) {
+    const ConnectionId client = accept();
+    std::vector<std::uint8_t> frames;
+    protocol::write_hello(frames, {.name = fmt::format("c{}", i)});
+    protocol::write_define(frames, {0, {"news"}});
+    write_typed(frames, 1, 10);
+    read(client, frames);
+  }
+  const ConnectionId dan = accept();
+  std::vector<std::uint8_t> frames;
+  protocol::write_hello(frames, {.name = "dan"});
+  for (int i = 0; i < 10; ++i) protocol::write_ping(frames, ClientFrame::ping, 1);
+  read(dan, frames);
+  for (int i = 0; i < 60; ++i) {
+    node_.reconfigure(now_, few());  // which is news
+    now_ += 10us;
+    node_.handle_time(now_);
+    node_.end_turn(now_);
+  }
+  EXPECT_FALSE(node_.is_settled());
+  EXPECT_EQ(frames_of(dan, ClientFrame::pong).size(), 10u);
+}
+
+TEST_F(ManySessions, NamesThatOthersHaveTakenAreGoneThroughOnce) {
   const auto name_of = [&](ConnectionId connection) {
     turn();
     const auto welcome = protocol::read_welcome(frames_of(connection, ClientFrame::welcome).front());

@@ -122,6 +122,25 @@ TEST_F(SessionQueueKeeping, RefusesWhatTheClientCannotHave) {
   EXPECT_TRUE(queue_->may_go_on_behind(1));
 }
 
+TEST_F(SessionQueueKeeping, KnowsWhatIsOfFeedsWhereverAFrameIsCutWithinItsHead) {
+  for (std::size_t cut = 1; cut < spindle::kFrameHeadBytes; ++cut) {
+    SCOPED_TRACE(cut);
+    queue_ = std::make_unique<SessionQueue>(slabs_);
+    queue_->start_keeping();
+    appended_ = 0;
+    queue_->append_feed_frame(numbered(++appended_, 0, ClientFrame::feed_packet));
+    append();
+    append();
+    read(SIZE_MAX);
+    got_.clear();  // all of it was lost with the connection
+    come_back();
+    read(numbered(kPreface, 5).size());
+    read(12 + cut);
+    queue_->push_urgent(numbered(7, 0));
+    EXPECT_EQ(queue_->bytes_without_feeds(), queue_->bytes()) << "the frame of a feed has been written";
+  }
+}
+
 TEST_F(SessionQueueKeeping, LosesAndDoublesNothingWhereverItIsCut) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(seed);

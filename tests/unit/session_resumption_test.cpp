@@ -72,6 +72,21 @@ class SessionResumption : public SessionsTest {
   void wait(Duration duration) {
     for (const Time end = now_ + duration; now_ < end;) turn();
   }
+  /// A client wants its session back in a turn in which `busy` has had all that there is.
+  ConnectionId come_back_when_nothing_is_left(const protocol::Resume& resume, ConnectionId busy) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < spindle::kGroupsPerMessageMax; ++i) names.push_back("group " + std::to_string(i));
+    std::vector<std::uint8_t> frames;
+    protocol::write_define(frames, {1, {names.begin(), names.end()}});
+    for (int i = 0; i < 20; ++i) read(busy, frames);
+    Peer peer("a client");
+    peer.may_come_back = true;
+    const ConnectionId connection = accept(peer);
+    frames.clear();
+    protocol::write_hello(frames, {.name = "ann", .is_resumable = true, .resume = resume});
+    read(connection, frames);
+    return connection;
+  }
   bool is_resumed(ConnectionId connection) { return welcome_of(connection)->resumed.has_value(); }
 };
 
@@ -157,22 +172,20 @@ TEST_F(SessionResumption, TakesTheConnectionThatTheClientNoLongerHas) {
 
 TEST_F(SessionResumption, IsReadOnAConnectionThatHadToWaitForItsTurn) {
   const ConnectionId first = connect_member(), other = connect({.name = "bob"});
-  const protocol::Resume resume = resume_of(first);
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < spindle::kGroupsPerMessageMax; ++i) names.push_back("group " + std::to_string(i));
-  std::vector<std::uint8_t> frames;
-  protocol::write_define(frames, {1, {names.begin(), names.end()}});
-  for (int i = 0; i < 20; ++i) read(other, frames);
-  Peer peer("a client");
-  peer.may_come_back = true;
-  const ConnectionId second = accept(peer);
-  frames.clear();
-  protocol::write_hello(frames, {.name = "ann", .is_resumable = true, .resume = resume});
-  read(second, frames);
-  ASSERT_TRUE(driver_.unread.contains(second)) << "nothing was left of the turn";
+  const ConnectionId second = come_back_when_nothing_is_left(resume_of(first), other);
+  ASSERT_TRUE(driver_.unread.contains(second));
   for (int i = 0; i < 3; ++i) turn();
   ASSERT_TRUE(is_resumed(second));
   EXPECT_FALSE(driver_.unread.contains(second));
+}
+
+TEST_F(SessionResumption, IsNotForAConnectionThatIsLostBeforeItIsItsTurn) {
+  const ConnectionId first = connect_member(), other = connect({.name = "bob"});
+  const ConnectionId second = come_back_when_nothing_is_left(resume_of(first), other);
+  node_.handle_closed(now_, second, "reset");
+  for (int i = 0; i < 3; ++i) turn();
+  EXPECT_FALSE(driver_.closed.contains(first));
+  EXPECT_EQ(node_.sessions(), 2u);
 }
 
 TEST_F(SessionResumption, IsNotForWhoeverDoesNotKnowTheSecret) {

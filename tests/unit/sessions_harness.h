@@ -87,7 +87,7 @@ class SessionsTest : public testing::Test {
     config.session.queue_hard_bytes = 256u << 10;
     return config;
   }
-  SessionsTest() {
+  explicit SessionsTest(const NodeConfig& of_node = config()) : node_{of_node, driver_, driver_, 1} {
     node_.start(now_);
     node_.end_turn(now_);
   }
@@ -234,7 +234,7 @@ class SessionsTest : public testing::Test {
 
   Time now_{1s};
   SessionsDriver driver_;
-  Node node_{config(), driver_, driver_, 1};
+  Node node_;
   std::uint64_t last_ = 0;
   std::uint32_t request_ = 0;
 };

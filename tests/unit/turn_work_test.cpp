@@ -26,6 +26,16 @@ TEST(TurnWork, IsOverWhenTheMaximumIsDone) {
   EXPECT_FALSE(turn.is_over());
 }
 
+TEST(TurnWork, SmallWritesThatAreYetToBeMadeTakeHalfOfTheNextTurn) {
+  TurnWork turn(10);
+  turn.set_unwritten(2 << 10, 100 << 10);
+  turn.end_turn();
+  turn.count(2);
+  EXPECT_FALSE(turn.is_over());
+  turn.count(1);
+  EXPECT_TRUE(turn.is_over());
+}
+
 TEST(TurnWork, WhatIsYetToBeWrittenCountsInTheNextTurn) {
   TurnWork turn(10);
   turn.set_unwritten(8 << 10);
