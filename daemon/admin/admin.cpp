@@ -128,7 +128,7 @@ void Admin::flush(Time now) {
     if (!connection->has_request()) {
       expect_rest(*connection);
     } else if (answered) {
-      wait_for_turn(*connection);
+      wait_for_turn(now, *connection);
     } else {
       answered = id;
       take_request(now, *connection);
@@ -136,12 +136,13 @@ void Admin::flush(Time now) {
   }
   // Behind those that have had no answer yet.
   Connection* const last = answered ? find(*answered) : nullptr;
-  if (last != nullptr && last->output.empty()) last->has_request() ? wait_for_turn(*last) : expect_rest(*last);
+  if (last != nullptr && last->output.empty()) last->has_request() ? wait_for_turn(now, *last) : expect_rest(*last);
   goes_on_at_ = touched_.empty() ? kNever : now;
 }
 
-/// Nothing more is read until its turn has come.
-void Admin::wait_for_turn(Connection& connection) {
+/// Nothing more is read until its turn has come, and it is this daemon that takes its time.
+void Admin::wait_for_turn(Time now, Connection& connection) {
+  if (connection.deadline != kNever) connection.deadline = now + kAdminPatience;
   set_reading(connection, false);
   touch(connection);
 }

@@ -68,7 +68,7 @@ class Admin final : public PortHandler {
   Connection* find(ConnectionId connection) const;
   /// It has something to do at the end of the turn.
   void touch(Connection& connection);
-  void wait_for_turn(Connection& connection);
+  void wait_for_turn(Time now, Connection& connection);
   void expect_rest(Connection& connection);
   /// Which is there as far as Connection::has_request says. The connection may be closed by it.
   void take_request(Time now, Connection& connection);

@@ -78,7 +78,8 @@ class TurnWork {
 
   /// So many bytes that earlier turns have brought are yet to be written: they count in the next one, so that no more
   /// is brought than is written. Small writes take longer than their bytes do, as long as `small` more: these take no
-  /// more than half of the turn, as answers to small questions come without end, and leave the rest to what others send.
+  /// more than half of the turn, as answers to small questions come without end, and leave the rest to what others
+  /// send.
   void set_unwritten(std::size_t bytes, std::size_t small = 0) {
     owed_ = bytes / kBytesOfUnit + std::min(small / kBytesOfUnit, max_ / 2);
   }

@@ -79,9 +79,19 @@ void ChannelTrees::plan_due(Time now) {
   const std::size_t work = 1 + known.size() / kEdgesOfUnit;
   context_.turn.count_step(work);
   bool has_planned = false;
-  for (auto& [id, relayed] : relayed_) {
-    if (!relayed->is_plan_due && !relayed->is_replan_due) continue;
+  // Those behind the last one that was planned come first: it may be due again in each turn.
+  const std::optional<BulkChannelId> last = planned_last_;
+  const auto is_behind = [&](const BulkChannelId& id) { return !last || *last < id; };
+  std::vector<BulkChannelId> due;
+  for (const auto& [id, relayed] : relayed_) {
+    if (relayed->is_plan_due || relayed->is_replan_due) due.push_back(id);
+  }
+  std::stable_partition(due.begin(), due.end(), is_behind);
+  for (const BulkChannelId& id : due) {
+    RelayedChannel* const relayed = relayed_.find(id);
+    if (relayed == nullptr) continue;
     if (has_planned && context_.turn.is_over()) return timers_.set_earlier(Timer::plan, now);
+    planned_last_ = id;
     const bool is_needed = std::exchange(relayed->is_plan_due, false);
     relayed->is_replan_due = false;
     const Channel* channel = channels_.table().find(id);
@@ -92,6 +102,7 @@ void ChannelTrees::plan_due(Time now) {
     context_.turn.count_step(work);
     has_planned = true;
   }
+  planned_last_.reset();
 }
 
 std::vector<std::uint64_t> ChannelTrees::capacities() const {

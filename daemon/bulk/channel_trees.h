@@ -71,6 +71,7 @@ class ChannelTrees {
     TreePlan plan;
   };
   std::map<BulkChannelId, EarlyPlan> early_plans_;
+  std::optional<BulkChannelId> planned_last_;  // where others were left for the next turn
   Timers<Timer> timers_;
 };
 

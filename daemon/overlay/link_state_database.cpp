@@ -71,7 +71,7 @@ void LinkStateDatabase::stay_among_lives(Time now) {
   }
   if (higher < kLivesMax || (jumped_at_ != Time::min() && now - jumped_at_ < kJumpSpacing)) return;
   jumped_at_ = now;
-  own_.jump_above(now, highest);
+  own_.jump_above_lives(now, highest);
 }
 
 bool LinkStateDatabase::expire(Time now) {

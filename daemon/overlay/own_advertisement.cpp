@@ -41,7 +41,13 @@ void OwnAdvertisement::set_settings(Time now, const DaemonSettings& settings) {
 }
 
 void OwnAdvertisement::jump_above(Time now, std::uint64_t sequence) {
-  if (sequence <= published_.sequence || sequence - published_.sequence > kSequenceJumpMax) return;
+  if (sequence <= published_.sequence || sequence - told_ >= kSequenceJumpMax / 2) return;
+  published_.sequence = sequence;
+  change(now);
+}
+
+void OwnAdvertisement::jump_above_lives(Time now, std::uint64_t sequence) {
+  if (sequence <= published_.sequence) return;
   published_.sequence = sequence;
   change(now);
 }
@@ -55,7 +61,7 @@ const LinkState* OwnAdvertisement::take_due(Time now) {
   published_.links = usable_links();
   published_.stays_out = stays_out_;
   published_.settings = settings_;
-  ++published_.sequence;
+  told_ = ++published_.sequence;
   ++version_;
   spaced_until_ = now + kAdvertisementSpacing;
   timers_.stop(Timer::advertise);

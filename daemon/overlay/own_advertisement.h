@@ -33,10 +33,12 @@ class OwnAdvertisement {
   /// What the daemon goes by.
   void set_settings(Time now, const DaemonSettings& settings);
   const DaemonSettings& settings() const { return settings_; }
-  /// Others hold a state of this daemon, or of another life of it, with that sequence number: the next one goes above.
-  /// One so far above that nobody can have come there is left alone: it was made up, and whoever follows it may come to
-  /// where there is no higher one. Others forget it when it is not repeated.
+  /// Others hold a state of this daemon with that sequence number: the next one goes above. One so far above what this
+  /// one has told that others would not believe the next one is left alone: it was made up, and is forgotten when it is
+  /// not repeated.
   void jump_above(Time now, std::uint64_t sequence);
+  /// Others hold only other lives of this daemon, and states of it from above that number on.
+  void jump_above_lives(Time now, std::uint64_t sequence);
   /// Repeats the advertisement before its time.
   void repeat(Time now) { change(now); }
 
@@ -60,6 +62,7 @@ class OwnAdvertisement {
 
   Duration refresh_interval_;
   LinkState published_;
+  std::uint64_t told_ = 0;  // the sequence number that was last taken
   std::vector<AdvertisedLink> links_;
   bool stays_out_ = true;
   DaemonSettings settings_;

@@ -368,6 +368,23 @@ TEST_F(AdminTest, ATurnAnswersOneRequestWhoeverAsks) {
   EXPECT_TRUE(take_reply(other).has_status());
 }
 
+TEST_F(AdminTest, WhoWaitsForItsTurnIsNotHeldToItsTime) {
+  const ConnectionId flood = open(), other = open();
+  for (const ConnectionId each : {flood, other}) {
+    const std::string bytes = status_request();
+    std::copy(bytes.begin(), bytes.end(), node_->read_space(each).begin());
+    node_->handle_read(now_, each, bytes.size());
+  }
+  now_ += 5s;
+  node_->end_turn(now_);
+  EXPECT_EQ(value(Counter::admin_requests), 1u);
+  now_ += 6s;  // the turn has taken as long
+  node_->handle_time(now_);
+  node_->end_turn(now_);
+  EXPECT_EQ(value(Counter::admin_requests), 2u);
+  EXPECT_FALSE(connections_[other].closed);
+}
+
 TEST_F(AdminTest, WhoWaitsForItsTurnMayGo) {
   const ConnectionId flood = open();
   send(flood, status_request() + status_request());

@@ -99,6 +99,17 @@ TEST(LookTimes, AreTheEndOfTheTurnButFor200ASecond) {
   EXPECT_EQ(looks.next(), now);
 }
 
+TEST(LookTimes, AreSoonBehindManyThatWereAskedForByOthers) {
+  LookTimes looks;
+  Time now = Time() + 10s;
+  for (int i = 0; i < 1'000; ++i, now += 1ms) {
+    looks.look_at(now);
+    looks.looked(now);
+  }
+  looks.look_soon(now);
+  EXPECT_LE(looks.next(), now + LookTimes::kInterval);
+}
+
 TEST(LookTimes, AreFewWhereNothingIsUrgent) {
   LookTimes looks;
   const Time now = Time() + 10s;

@@ -90,6 +90,33 @@ TEST(LinkStateDatabase, SeesToItThatItsLifeIsAmongThem) {
   EXPECT_EQ(database.own().published().sequence, 71u);
 }
 
+TEST(LinkStateDatabase, FollowsNoNumberThatOthersWouldNotBelieve) {
+  Database database, other;
+  advertise(database, {});
+  other.accept(kStart, database.own().published());
+  const std::uint64_t told = database.own().published().sequence;
+  // Made up: each alone is as far as others believe, and both together are not.
+  for (int i = 0; i < 2; ++i) {
+    database.accept(kStart, state_of("m", 1, database.own().published().sequence + kSequenceJumpMax));
+    database.accept(kStart, state_of("m", 1, database.own().published().sequence + kSequenceJumpMax / 2 - 1));
+  }
+  advertise(database, {link_to("a")});
+  EXPECT_GT(database.own().published().sequence, told + 1);
+  LinkState state = database.own().published();
+  EXPECT_EQ(LinkStateDatabase({"b", 1}, kRefresh).accept(kStart, state), Outcome::changed);
+  EXPECT_LE(state.sequence - told, kSequenceJumpMax);
+}
+
+TEST(LinkStateDatabase, GoesAboveLivesThatWereMadeUp) {
+  Database database;
+  advertise(database, {});
+  for (std::uint64_t life = 2; life <= kLivesMax + 1; ++life) {
+    database.accept(kStart, state_of("m", life, (std::uint64_t{1} << 40) + life));
+  }
+  advertise(database, {});
+  EXPECT_GT(database.own().published().sequence, (std::uint64_t{1} << 40) + kLivesMax + 1);
+}
+
 TEST(LinkStateDatabase, ADelayAloneIsNoChange) {
   Database database;
   database.accept(kStart, state_of("a", 1, 1, {{"m", 1, 4, 100, 0}}));

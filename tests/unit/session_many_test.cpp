@@ -16,13 +16,14 @@ class ManySessions : public SessionsTest {
     next.session.sessions_max = 10'000;
     node_.reconfigure(now_, next);
   }
-  ConnectionId connect(bool may_come_back, std::uint32_t keepalive_ms = 0, std::optional<protocol::Resume> resume = {}) {
+  ConnectionId connect(bool may_come_back, std::uint32_t keepalive_ms = 0,
+                       std::optional<protocol::Resume> resume = {}) {
     Peer peer("a client", {});
     peer.may_come_back = may_come_back;
     const ConnectionId connection = accept(peer);
     std::vector<std::uint8_t> frame;
-    protocol::write_hello(
-        frame, {.name = {}, .is_resumable = may_come_back, .resume = resume, .keepalive_ms = keepalive_ms});
+    protocol::write_hello(frame,
+                          {.name = {}, .is_resumable = may_come_back, .resume = resume, .keepalive_ms = keepalive_ms});
     read(connection, frame);
     return connection;
   }

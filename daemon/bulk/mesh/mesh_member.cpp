@@ -103,7 +103,9 @@ const SummaryTicket& MeshMember::own_ticket() {
 
 void MeshMember::distributed(std::uint32_t epoch, const Sample& sample) {
   disjoint_.begin_epoch([&](MemberIndex child) { return ransub_.descendants(child); });
-  if (epoch % kEpochsPerEviction == 0) evict(!sample.entries.empty());
+  // A member whose parent has many children is told of somebody in some epochs only.
+  has_had_candidates_ = has_had_candidates_ || !sample.entries.empty();
+  if (epoch % kEpochsPerEviction == 0) evict(std::exchange(has_had_candidates_, false));
   if (parent_) take_candidates(sample);
 }
 

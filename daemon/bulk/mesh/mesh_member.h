@@ -131,9 +131,10 @@ class MeshMember : private RanSubOutput {
   std::vector<MemberIndex> candidates_;
   std::size_t asks_left_ = 0;
   std::size_t tries_left_ = 0;
-  bool source_waits_ = false;      // for children to have room
-  SummaryTicket ticket_;           // as of then
-  std::optional<Time> ticket_at_;  // nothing: not made yet
+  bool has_had_candidates_ = false;  // since somebody was last evicted, or might have been
+  bool source_waits_ = false;        // for children to have room
+  SummaryTicket ticket_;             // as of then
+  std::optional<Time> ticket_at_;    // nothing: not made yet
   // What may be told: grows by the budget, and is what filters have to fit into.
   double control_credit_ = 0;
   Time credited_at_{};

@@ -24,7 +24,8 @@ class LookTimes {
   void look_later(Time now, Time at) { look_at(std::max({now, at, paid_until_ + kProgressInterval})); }
   void looked(Time now) {
     next_ = kNever;
-    paid_until_ = std::max(paid_until_, now) + kInterval;
+    // Looks that were not asked for here are no reason to look later than that.
+    paid_until_ = std::min(std::max(paid_until_, now), now + kAhead * kInterval) + kInterval;
   }
 
  private:

@@ -231,7 +231,7 @@ final class MessageSender {
       if (code == Code.NOT_CONNECTED) {
         return ConnectionState.failed(code);
       }
-      if (code == null && session.writer().hasRoom(groups)) {
+      if (code == null && hasRoomFor(groups)) {
         return CompletableFuture.completedFuture(null);
       }
       call = calls.addWritable(groups, Clock.after(timeout), future);
