@@ -142,7 +142,7 @@ void Admin::flush(Time now) {
 
 /// Nothing more is read until its turn has come, and it is this daemon that takes its time.
 void Admin::wait_for_turn(Time now, Connection& connection) {
-  if (connection.deadline != kNever) connection.deadline = now + kAdminPatience;
+  connection.deadline = now + kAdminPatience;
   set_reading(connection, false);
   touch(connection);
 }

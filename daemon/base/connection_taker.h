@@ -1,6 +1,8 @@
 // How a connection goes from the layer that has accepted it to another.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "daemon/base/driver.h"
@@ -15,8 +17,16 @@ namespace spindled {
 class ConnectionTaker {
  public:
   virtual ~ConnectionTaker() = default;
-  /// Whether a connection to that port that begins with a frame of that head is for this one. Until the frame is whole
-  /// it stays the former owner's all the same, who holds strangers to its bounds.
+  /// What becomes of a connection to that port of which `unread` has come. Until its first frame is whole one that is
+  /// for this one stays the former owner's all the same: it counts as one that is in its handshake, and has no longer
+  /// than that.
+  enum class Claim : std::uint8_t { none, later, now };
+  Claim claim_on(Port port, ByteView unread) const {
+    const std::optional<spindle::FrameHead> head = spindle::read_frame_head(unread);
+    if (!head || !takes(port, *head)) return Claim::none;
+    return unread.size() < spindle::kFrameHeadBytes + head->length ? Claim::later : Claim::now;
+  }
+  /// Whether a connection to that port that begins with a frame of that head is for this one.
   virtual bool takes(Port port, const spindle::FrameHead& first_frame) const = 0;
   /// The connection is no longer the former owner's, which calls nothing about it any more. `unread` begins with that
   /// frame, the whole of it.

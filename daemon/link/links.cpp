@@ -58,10 +58,8 @@ void Links::handle_read(Time now, ConnectionId connection, std::size_t bytes) {
 
 bool Links::hand_over(Time now, Link& link) {
   if (taker_ == nullptr || link.phase() != LinkPhase::handshake || link.dialled()) return false;
-  const std::optional<FrameHead> head = spindle::read_frame_head(link.unread());
-  if (!head || !taker_->takes(Port::link, *head)) return false;
-  // Until its first frame is whole it counts as one that is in its handshake, and has no longer than that.
-  if (link.unread().size() < kFrameHeadBytes + head->length) return true;
+  const ConnectionTaker::Claim claim = taker_->claim_on(Port::link, link.unread());
+  if (claim != ConnectionTaker::Claim::now) return claim == ConnectionTaker::Claim::later;
   const Peer peer(link.address(), link.identity().empty() ? std::vector<std::string>() : std::vector{link.identity()});
   InputBuffer unread = link.take_input();
   layer_.table.set_deadline(link, kNever);

@@ -41,9 +41,7 @@ void OwnAdvertisement::set_settings(Time now, const DaemonSettings& settings) {
 }
 
 void OwnAdvertisement::jump_above(Time now, std::uint64_t sequence) {
-  if (sequence <= published_.sequence || sequence - told_ >= kSequenceJumpMax / 2) return;
-  published_.sequence = sequence;
-  change(now);
+  if (sequence < told_ + kSequenceJumpMax / 2) jump_above_lives(now, sequence);
 }
 
 void OwnAdvertisement::jump_above_lives(Time now, std::uint64_t sequence) {

@@ -79,16 +79,17 @@ void FramesAgain::cut(ByteView bytes, KeptFrames* kept) {
       bytes = bytes.subspan(count);
       if (written_ < kFrameHeadBytes) return;
     }
-    const std::size_t count = std::min(first().bytes - written_, bytes.size());
+    const First frame = frame_of(head_);
+    const std::size_t count = std::min(frame.bytes - written_, bytes.size());
     written_ += count;
     bytes = bytes.subspan(count);
-    if (written_ == first().bytes) end_frame(kept);
+    if (written_ != frame.bytes) return;
+    if (kept != nullptr) kept->note_frame(frame.bytes, frame.is_of_feed);
+    end_frame(frame);
   }
 }
 
-void FramesAgain::end_frame(KeptFrames* kept) {
-  const First frame = first();
-  if (kept != nullptr) kept->note_frame(frame.bytes, frame.is_of_feed);
+void FramesAgain::end_frame(const First& frame) {
   if (frame.is_of_feed) feed_bytes_ -= frame.bytes;
   --frames_;
   written_ = 0;
@@ -103,10 +104,7 @@ FramesAgain::First FramesAgain::first() const {
 FramesAgain::First FramesAgain::move_first(OutputQueue& to) {
   const First frame = first();
   bytes_.move_front(frame.bytes - written_, to);
-  // Of its head no more is known here than what was written of it.
-  if (frame.is_of_feed) feed_bytes_ -= frame.bytes;
-  --frames_;
-  written_ = 0;
+  end_frame(frame);
   return frame;
 }
 

@@ -81,7 +81,8 @@ class FramesAgain {
  private:
   /// Goes through bytes that are written.
   void cut(ByteView bytes, KeptFrames* kept);
-  void end_frame(KeptFrames* kept);
+  /// The first one, which is written whole or goes elsewhere.
+  void end_frame(const First& frame);
   /// The first frame, of which at least the head is here or written.
   First first() const;
 

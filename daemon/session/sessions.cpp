@@ -88,10 +88,8 @@ void Sessions::handle_read(Time now, ConnectionId connection, std::size_t bytes)
 
 bool Sessions::hand_over(Time now, Session& session) {
   if (taker_ == nullptr || session.state() != Session::State::handshake) return false;
-  const std::optional<spindle::FrameHead> head = spindle::read_frame_head(session.unread());
-  if (!head || !taker_->takes(Port::client, *head)) return false;
-  // Until its first frame is whole it counts as a session that is in its handshake, and has no longer than that.
-  if (session.unread().size() < spindle::kFrameHeadBytes + head->length) return true;
+  const ConnectionTaker::Claim claim = taker_->claim_on(Port::client, session.unread());
+  if (claim != ConnectionTaker::Claim::now) return claim == ConnectionTaker::Claim::later;
   const ConnectionId connection = session.connection();
   const Peer peer(session.peer());
   InputBuffer unread = session.take_input();
@@ -181,19 +179,15 @@ void Sessions::resume_waiting(Time now) {
       sessions_.retry_waiting_at(session->retry_at());
     }
   }
-  std::vector<SessionId>& waiting = sessions_.waiting();
-  if (any_served) {
+  const auto put_first = [this](bool SessionMarks::*mark, bool value) {
+    std::vector<SessionId>& waiting = sessions_.waiting();
     std::stable_partition(waiting.begin(), waiting.end(), [&](SessionId id) {
       const Session* session = sessions_.find(id);
-      return session == nullptr || !session->marks.served;
+      return session != nullptr && session->marks.*mark == value;
     });
-  }
-  if (any_unasked) {
-    std::stable_partition(waiting.begin(), waiting.end(), [&](SessionId id) {
-      const Session* session = sessions_.find(id);
-      return session != nullptr && session->marks.unasked;
-    });
-  }
+  };
+  if (any_served) put_first(&SessionMarks::served, false);
+  if (any_unasked) put_first(&SessionMarks::unasked, true);
 }
 
 void Sessions::handle_writable(Time now, ConnectionId connection) {
@@ -579,12 +573,13 @@ void Sessions::look_for_missing(Time now, Session& session) {
   if (session.state() != Session::State::open) return;
   const Duration timeout = context_.config.session.resume_timeout;
   const bool is_over = now - session.detached_since() >= timeout;
-  if ((session.was_put_out() || session.holds_too_much() || is_over) && !may_end(now, session)) return;
+  const bool is_to_end = session.was_put_out() || session.holds_too_much() || is_over;
+  if (!is_to_end || !may_end(now, session)) return;
   if (session.was_put_out()) {
     close(now, session, {Errc::connection_lost, "it has not come back, and had to leave a group without knowing it"});
   } else if (session.holds_too_much()) {
     close(now, session, {Errc::connection_lost, "it has not come back, and too much waits for it"});
-  } else if (now - session.detached_since() >= timeout) {
+  } else {
     close(now, session,
           {Errc::connection_lost,
            fmt::format("it has not come back within {:.1f} s (session.resume_timeout_ms)", to_seconds(timeout))});

@@ -47,7 +47,6 @@ void send_nothing(Scene& scene, Bytes start, const std::vector<std::string>& to,
 Attack names_of_nobody() {
   Attack attack;
   attack.name = "names_of_nobody";
-  attack.rate_share_min = kRateShareMin;
   attack.what = "a client of alpha sends empty messages to 1,000 clients of alpha that are not there";
   attack.run = [](Scene& scene, const Scale&, const std::stop_token& stop) {
     send_nothing(scene, {}, many_names("#nobody", 0, "#alpha"), Service::reliable, stop);
@@ -58,7 +57,6 @@ Attack names_of_nobody() {
 Attack names_of_no_group() {
   Attack attack;
   attack.name = "names_of_no_group";
-  attack.rate_share_min = kRateShareMin;
   attack.what = "a client of alpha, in a synchronous group, sends empty reliable messages to 1,000 groups of nobody";
   attack.run = [](Scene& scene, const Scale&, const std::stop_token& stop) {
     send_nothing(scene, synchronous_join_frame("synchronous"), many_names("nothing ", 0), Service::reliable, stop);
@@ -69,7 +67,6 @@ Attack names_of_no_group() {
 Attack long_names() {
   Attack attack;
   attack.name = "long_names";
-  attack.rate_share_min = kRateShareMin;
   attack.what = "a client of alpha sends empty messages to 30 of alpha, with 999 long names of nobody besides";
   attack.prepare = [](Scene& scene, const Scale& scale) { scene.add_crowd(scene.alpha(), scale.crowd / 10, kFlooded); };
   attack.run = [](Scene& scene, const Scale&, const std::stop_token& stop) {
@@ -83,7 +80,6 @@ Attack long_names() {
 Attack definitions_again() {
   Attack attack;
   attack.name = "definitions_again";
-  attack.rate_share_min = kRateShareMin;
   attack.what = "a client of alpha gives one set of 1,000 names after the other";
   attack.run = [](Scene& scene, const Scale&, const std::stop_token& stop) {
     Bytes both = define_frame(0, many_names("", 0));
@@ -96,7 +92,6 @@ Attack definitions_again() {
 Attack flow_requests() {
   Attack attack;
   attack.name = "flow_requests";
-  attack.rate_share_min = kRateShareMin;
   attack.what = "a client of alpha asks what messages to 1,000 groups cost, while a reader at gamma has a price";
   attack.prepare = [](Scene& scene, const Scale&) {
     scene.keep(HostileClient(scene.gamma())).write(join_frame(kFlooded), {}, false);
@@ -115,7 +110,6 @@ Attack flow_requests() {
 Attack sets_given_up() {
   Attack attack;
   attack.name = "sets_given_up";
-  attack.rate_share_min = kRateShareMin;
   attack.what = "300 clients of alpha define as many sets as there are numbers, and give them up again";
   attack.run = [](Scene& scene, const Scale& scale, const std::stop_token& stop) {
     Bytes all;
@@ -134,7 +128,10 @@ Attack sets_given_up() {
 }  // namespace
 
 std::vector<Attack> attacks_by_frames() {
-  return {names_of_nobody(), names_of_no_group(), long_names(), definitions_again(), flow_requests(), sets_given_up()};
+  std::vector<Attack> attacks{names_of_nobody(),   names_of_no_group(), long_names(),
+                              definitions_again(), flow_requests(),     sets_given_up()};
+  for (Attack& each : attacks) each.rate_share_min = kRateShareMin;
+  return attacks;
 }
 
 }  // namespace spindle::test

@@ -22,14 +22,11 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint32_t kBlocks = 3, kSymbols = 8, kSymbolBytes = 1'024;
 
-class Disk final : public BulkStore {
+class Disk final : public test::MemoryStore {
  public:
-  bool read(std::uint64_t start, std::span<std::uint8_t> to) const override {
-    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
-    return true;
-  }
+  using MemoryStore::MemoryStore;
   StoreFailure write(std::uint64_t start, ByteView from) override {
-    std::copy(from.begin(), from.end(), bytes.begin() + static_cast<std::ptrdiff_t>(start));
+    MemoryStore::write(start, from);
     const auto block = static_cast<std::uint32_t>(start / (kSymbols * kSymbolBytes));
     if (saved && saved->written.contains(block)) written_over.push_back(block);
     return {};
@@ -43,7 +40,6 @@ class Disk final : public BulkStore {
     if (!stays) saved.reset();
   }
 
-  Bytes bytes = Bytes(kBlocks * kSymbols * kSymbolBytes);
   std::optional<bulk::ResumeState> saved;   // what a program finds that runs next,
   std::vector<std::uint32_t> written_over;  // and writes to blocks that it named
   bool has_no_room_for_state = false;
@@ -89,7 +85,7 @@ class BulkBadBlocks : public testing::Test {
   test::BulkHost host_;
   const bulk::ContentLayout layout_{kSymbols * kSymbolBytes, kSymbolBytes, kBlocks* kSymbols* kSymbolBytes};
   const Bytes content_ = test::content_of(1, layout_.size);
-  const std::shared_ptr<Disk> disk_ = std::make_shared<Disk>();
+  const std::shared_ptr<Disk> disk_ = std::make_shared<Disk>(layout_.size);
   std::shared_ptr<BulkTransfer> transfer_;
   bulk::BlockIndex index_;
   Nanoseconds now_ = std::chrono::steady_clock::now().time_since_epoch() + 1s;

@@ -1,7 +1,10 @@
 // The thread of bulk transfers, for tests: it has jobs done at once, or when a test says so.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -11,6 +14,22 @@
 #include "libclient/src/sha256.h"
 
 namespace spindle::test {
+
+/// A disk whose bytes a test looks at.
+class MemoryStore : public BulkStore {
+ public:
+  explicit MemoryStore(std::size_t size) : bytes(size) {}
+  bool read(std::uint64_t start, std::span<std::uint8_t> to) const override {
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
+    return true;
+  }
+  StoreFailure write(std::uint64_t start, ByteView from) override {
+    std::copy(from.begin(), from.end(), bytes.begin() + static_cast<std::ptrdiff_t>(start));
+    return {};
+  }
+
+  std::vector<std::uint8_t> bytes;
+};
 
 class BulkHost final : public BulkTransferHost {
  public:

@@ -21,22 +21,17 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint32_t kBlocks = 80, kSymbols = 16, kSymbolBytes = 16u << 10;  // 20 MiB: more than stays in memory
 
-class Disk final : public BulkStore {
+class Disk final : public test::MemoryStore {
  public:
+  using MemoryStore::MemoryStore;
   bool read(std::uint64_t start, std::span<std::uint8_t> to) const override {
     if (reads_to_fail > 0) {
       --reads_to_fail;
       return false;
     }
-    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(start), to.size(), to.begin());
-    return true;
-  }
-  StoreFailure write(std::uint64_t start, ByteView from) override {
-    std::copy(from.begin(), from.end(), bytes.begin() + static_cast<std::ptrdiff_t>(start));
-    return {};
+    return MemoryStore::read(start, to);
   }
 
-  Bytes bytes = Bytes(std::size_t{kBlocks} * kSymbols * kSymbolBytes);
   mutable int reads_to_fail = 0;
 };
 
@@ -79,7 +74,7 @@ class BulkUnreadable : public testing::Test {
   const bulk::ContentLayout layout_{kSymbols * kSymbolBytes, kSymbolBytes,
                                     std::uint64_t{kBlocks} * kSymbols* kSymbolBytes};
   const Bytes content_ = test::content_of(1, layout_.size);
-  const std::shared_ptr<Disk> disk_ = std::make_shared<Disk>();
+  const std::shared_ptr<Disk> disk_ = std::make_shared<Disk>(layout_.size);
   std::shared_ptr<BulkTransfer> transfer_;
   Nanoseconds now_ = std::chrono::steady_clock::now().time_since_epoch() + 1s;
 };
