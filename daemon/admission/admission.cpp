@@ -32,6 +32,9 @@ constexpr double kTurnSavingsS = 0.01;
 constexpr double kPartS = 0.002;
 /// The frame of a part has so many bytes besides, at most in general: it is to be of as many packets as are paid for.
 constexpr std::size_t kPartHeadBytes = 100;
+/// While messages that have their place in the order wait for turns, the daemon's own may only fill this part of the
+/// window: more of them would wait there, before whatever other clients send, and not with their senders.
+constexpr std::size_t kLaggingPart = 8;
 
 /// What the flow has just been told to wait for.
 Verdict refusal(const Flow& flow) { return {0, flow.waits_for(), flow.retry_at()}; }
@@ -76,8 +79,9 @@ void Admission::set_enabled(bool enabled) {
 }
 
 bool Admission::has_room() const {
+  const std::size_t waiting_max = order_.is_lagging() ? window_ / kLaggingPart : window_;
   return groups_.is_ready() && !retention_full_ && order_.unstable_bytes() < window_ &&
-         order_.own_unordered_bytes() + order_.held_up_bytes() < window_;
+         order_.own_unordered_bytes() + order_.held_up_bytes() < waiting_max;
 }
 
 void Admission::set_window() {

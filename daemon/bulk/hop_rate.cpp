@@ -167,7 +167,8 @@ Time HopRate::next_at() const {
       std::max(link_waits_ ? least_allowed_.next_at(least_) : Time{}, window_.is_full() ? window_.open_at() : Time{});
   if (!is_limited()) return least_at;
   const Time earned_at = std::max(least_at, allowed_.next_at(rate_));
-  return is_looking_ ? std::clamp(counted_at_ + kLook, allowed_.credited_at, earned_at) : earned_at;
+  const Time looked_at = counted_at_ + kLook;
+  return is_looking_ && looked_at > allowed_.credited_at ? std::min(looked_at, earned_at) : earned_at;
 }
 
 bool HopRate::Allowance::is_there(Time now, double rate, double most) {

@@ -190,7 +190,7 @@ void Node::end_turn(Time now) {
   node.admin.flush(now);
 
   // What this turn had no room for is done in the next, when what has come meanwhile was read.
-  const Time unfinished = node.order.is_held_up() ? now : kNever;
+  const Time unfinished = node.order.is_held_up() || node.order.is_lagging() ? now : kNever;
   node.context.turn.end_turn();
   if (node.ends_at != kNever && node.has_waited()) node.ends_at = now;
   const Time next = earliest(unfinished, node.ends_at, node.links.next_deadline(), node.overlay.next_deadline(),

@@ -191,7 +191,10 @@ void Order::go_through_order(Time now) {
     Ring<PendingMessage>& pending = state_.incoming[run.origin].ordered();
     if (pending.empty()) return;
     if (run.safe && state_.order.processed() >= sequencing_.safe_line()) return;
-    if (state_.held_up.must_wait()) return;
+    if (state_.held_up.must_wait()) {
+      is_lagging_ = true;
+      return;
+    }
     const PendingMessage front = state_.take_front();
     state_.deliver_at_once(now, front.delivery);
     state_.deliver_followers(now, front);
@@ -201,6 +204,7 @@ void Order::go_through_order(Time now) {
 // --- The end of a turn ---
 
 void Order::flush(Time now) {
+  is_lagging_ = false;
   state_.held_up.go_on(now);
   if (!is_open()) return;
   bool more = true;

@@ -35,6 +35,8 @@ class Order final : public ViewedStreams {
   void handle(MessageClass message_class, MessageHandler& handler) { state_.handler_of(message_class) = &handler; }
   /// Whether what reaches its place now has to wait for another turn.
   bool is_held_up() const { return state_.held_up.must_wait(); }
+  /// Whether, in the last turn, an ordered message that had reached its place had to.
+  bool is_lagging() const { return is_lagging_; }
   /// Whether the view is open: false from the freeze to the next view, when nothing may be originated.
   bool is_open() const { return state_.is_open(); }
   /// Bytes of this daemon's own messages that some destination may lack.
@@ -111,6 +113,7 @@ class Order final : public ViewedStreams {
   Stability stability_;
   Sequencing sequencing_;
   std::optional<Recovery> recovery_;  // from the latest commit to the end of the view
+  bool is_lagging_ = false;
 };
 
 }  // namespace spindled

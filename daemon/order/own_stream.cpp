@@ -3,15 +3,18 @@
 namespace spindled {
 
 void OwnStream::retain(std::uint64_t number, const Slice& head, const Slice& tail, const MemberSet& destinations) {
-  RetainedBody& body = retained_.push_back();
-  body.number = number;
-  body.head = head;
-  body.tail = tail;
-  retained_bytes_ += body.size();
+  const bool is_own = destinations == MemberSet::of(self_);
+  if (!is_own) {
+    RetainedBody& body = retained_.push_back();
+    body.number = number;
+    body.head = head;
+    body.tail = tail;
+    retained_bytes_ += body.size();
+  }
   if (!segments_.empty() && segments_.back().destinations == destinations) {
     segments_.back().last = number;
   } else {
-    segments_.push_back({number, destinations, destinations == MemberSet::of(self_)});
+    segments_.push_back({number, destinations, is_own});
   }
   if (segments_.front().is_own) advance();  // stable at once
 }

@@ -20,7 +20,9 @@ class OwnStream {
   std::uint64_t next_number() { return ++last_; }
   std::uint64_t last_number() const { return last_; }
 
-  /// Keeps message `number`, the newest, until all of `destinations` other than this daemon have reported it.
+  /// Keeps message `number`, the newest, until all of `destinations` other than this daemon have reported it. What goes
+  /// to this daemon only is not kept: nobody will ask for it, and much of it behind one message that is slowly reported
+  /// would take the room of all.
   void retain(std::uint64_t number, const Slice& head, const Slice& tail, const MemberSet& destinations);
 
   /// `from` has everything up to `high` that was addressed to it; false for a number that was never sent.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <span>
 #include <string_view>
 
 namespace spindled {
@@ -11,17 +13,27 @@ namespace protocol = spindle::protocol;
 
 namespace {
 
-/// The same for the same groups: each name once, in the order of their bytes, behind one byte of length.
-template <typename Names>
-std::string set_key(const Names& names) {
-  std::vector<std::string_view> sorted(names.begin(), names.end());
+/// A name behind its first bytes, which mostly say at once which of two goes first.
+using SortedName = std::pair<std::uint64_t, std::string_view>;
+
+SortedName sorted_name(std::string_view name) {
+  SortedName sorted{0, name};
+  std::memcpy(&sorted.first, name.data(), std::min(sizeof sorted.first, name.size()));
+  return sorted;
+}
+
+/// The same for the same groups: each name once, behind one byte of length, in whatever order.
+std::string set_key(std::span<const std::string_view> names) {
+  std::vector<SortedName> sorted;
+  sorted.reserve(names.size());
+  for (const std::string_view name : names) sorted.push_back(sorted_name(name));
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   std::size_t bytes = 0;
-  for (const std::string_view name : sorted) bytes += 1 + name.size();
+  for (const auto& [front, name] : sorted) bytes += 1 + name.size();
   std::string key;
   key.reserve(bytes);
-  for (const std::string_view name : sorted) {
+  for (const auto& [front, name] : sorted) {
     key.push_back(static_cast<char>(name.size()));
     key.append(name);
   }
@@ -55,22 +67,23 @@ std::optional<Error> DestinationTable::define(const protocol::Define& define) {
 void DestinationTable::give_up(DefinedSet& set) {
   if (set.flow == nullptr) return;
   if (--set.flow->handles == 0) {
-    flows_by_set_.erase(set_key(set.to.names));
+    flows_by_set_.erase(set.flow->place);
     idle_.push_back(set.flow);
   }
   set = DefinedSet();
 }
 
 SetFlow& DestinationTable::flow_of(std::string key) {
-  SetFlow*& flow = flows_by_set_[std::move(key)];
-  if (flow != nullptr) return *flow;
+  const auto [place, is_new] = flows_by_set_.try_emplace(std::move(key));
+  if (!is_new) return *place->second;
   if (idle_.empty()) {
     flows_.push_back(std::make_unique<SetFlow>());
     flows_.back()->number = static_cast<std::uint32_t>(flows_.size() - 1);
     idle_.push_back(flows_.back().get());
   }
-  flow = idle_.back();
+  SetFlow* flow = place->second = idle_.back();
   idle_.pop_back();
+  flow->place = place;
   flow->flow.redirect();
   return *flow;
 }

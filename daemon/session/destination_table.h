@@ -14,6 +14,10 @@
 
 namespace spindled {
 
+struct SetFlow;
+/// By the names of the sets, in an order of their own.
+using FlowsBySet = std::map<std::string, SetFlow*>;
+
 /// What a client has to spend on one set of groups and clients, whatever the order in which it names them and however
 /// often, and under however many handles.
 struct SetFlow {
@@ -21,7 +25,8 @@ struct SetFlow {
   std::uint32_t number = 0;  // among the client's flows
   /// What Groups knows the large message by of which a part has entered; 0: there is none. The others wait behind it.
   std::uint64_t entering = 0;
-  std::size_t handles = 0;  // that stand for the set; 0: it is of no set
+  std::size_t handles = 0;     // that stand for the set; 0: it is of no set
+  FlowsBySet::iterator place;  // where it is of one
 };
 
 /// Where a client sends under one handle.
@@ -84,10 +89,10 @@ class DestinationTable {
   void give_up(DefinedSet& set);
   std::vector<const DestinationSet*> sets_by_flow() const;
 
-  std::vector<DefinedSet> sets_;                  // by handle
-  std::vector<std::unique_ptr<SetFlow>> flows_;   // by number
-  std::map<std::string, SetFlow*> flows_by_set_;  // the set as set_key() makes it
-  std::vector<SetFlow*> idle_;                    // of no set, the last one last
+  std::vector<DefinedSet> sets_;                 // by handle
+  std::vector<std::unique_ptr<SetFlow>> flows_;  // by number
+  FlowsBySet flows_by_set_;                      // the set as set_key() makes it
+  std::vector<SetFlow*> idle_;                   // of no set, the last one last
   std::size_t bytes_ = 0;
 };
 

@@ -134,6 +134,25 @@ TEST_F(MemoryLimit, WhatADaemonsClientsSendEachOtherWaitsForItsPlaceWithinTheWin
   check();
 }
 
+// What one client sends to many is much to do, and waits with its sender, not in the order, where what others send
+// would wait behind it.
+TEST_F(MemoryLimit, LittleWaitsForItsPlaceWhereTurnsAreFull) {
+  NodeConfig node;
+  node.session.send_window_bytes = kMiB;
+  node.turn_work_max = 100;
+  simulate_cluster(715, Shape::line, 3, node);
+  std::vector<SimClient*> members;
+  for (int i = 0; i < 60; ++i) members.push_back(&add_member(0, "g"));
+  SimClient& sender = add(0);
+  for (int i = 0; i < 2'000; ++i) sender.multicast({"g"}, {.service = Service::agreed, .size = 1'000});
+  std::size_t most = 0;
+  await([&] { return most = std::max(most, memory(0).own_unordered), members[0]->messages() == 2'000; }, 60s, "all");
+  EXPECT_LE(most, node.session.send_window_bytes / 4);
+  for (const SimClient* member : members) EXPECT_EQ(member->messages(), 2'000u);
+  await_rest();
+  check();
+}
+
 TEST_F(MemoryLimit, NewcomersAndNewGroupsWaitForRoom) {
   NodeConfig node;
   node.memory_bytes_max = 4 * kMiB;

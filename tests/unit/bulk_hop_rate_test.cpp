@@ -293,6 +293,19 @@ TEST(HopRate, LooksForMessagesForAMomentWhereNobodyHasBefore) {
   }
 }
 
+TEST(HopRate, GoesByItsRateWhereItCannotBeSeenWhetherThereAreMessages) {
+  constexpr Time kNow{7s};
+  HopRate rate;
+  rate.start(kNow, {}, kNow);
+  rate.begin(kNow, 0, kShare);
+  ASSERT_TRUE(rate.may_send(kNow, false));
+  rate.sent(1u << 20);
+  // The link is gone, and nobody says what it was given meanwhile.
+  const Time later = kNow + 2 * HopRate::kLook;
+  EXPECT_FALSE(rate.may_send(later, false));
+  EXPECT_GT(rate.next_at(), later);
+}
+
 TEST(HopRate, DoesNotLookAgainWhereThereHaveBeenNoMessages) {
   Hop hop;
   hop.rate.begin(hop.now(), 0, kShare);
