@@ -1,4 +1,4 @@
-// Everything a daemon counts, in one table that `spmonitor` and Prometheus read.
+// Everything a daemon counts, in one table that `spmonitor` reads.
 #pragma once
 
 #include <array>

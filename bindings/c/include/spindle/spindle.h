@@ -6,7 +6,8 @@
    Text. A `const char*` is text in UTF-8 that ends with a zero byte. Names of groups and clients, and payloads, are
    spindle_bytes, in which zero bytes are bytes like others.
 
-   Times are nanoseconds. Zero: the call does not wait. SPINDLE_NO_TIMEOUT, or any negative number: without a bound.
+   Times are nanoseconds. Zero: the call does not wait, but for room for a request, as spindle_join() says.
+   SPINDLE_NO_TIMEOUT, or any negative number: without a bound.
 
    Threads. All functions of a connection may be called by several threads at once, but spindle_close(), which must
    coincide with no other call. The same holds of a spindle_bulk and spindle_bulk_close(), and of a spindle_feed and
