@@ -79,9 +79,10 @@ void Admission::set_enabled(bool enabled) {
 }
 
 bool Admission::has_room() const {
+  const std::size_t own = order_.own_unordered_bytes();
   const std::size_t own_max = order_.is_lagging() ? window_ / kLaggingPart : window_;
-  return groups_.is_ready() && !retention_full_ && order_.unstable_bytes() < window_ &&
-         order_.own_unordered_bytes() < own_max && order_.own_unordered_bytes() + order_.held_up_bytes() < window_;
+  return groups_.is_ready() && !retention_full_ && order_.unstable_bytes() < window_ && own < own_max &&
+         own + order_.held_up_bytes() < window_;
 }
 
 void Admission::set_window() {

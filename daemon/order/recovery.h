@@ -18,7 +18,7 @@ namespace spindled {
 /// Nobody asks for anything. What a member has of a stream is a prefix of what the stream addressed to it, and the
 /// commit says up to which number. So everybody knows who lacks what, and one rule says who retransmits it: its origin,
 /// or, where the origin is gone, the smallest member of the set that has it. Whoever has a message that is not stable
-/// retains it (Stability), and a stable one nobody lacks.
+/// retains it (Stability), but for its origin where no other is to have it; and a stable one nobody lacks.
 ///
 /// What is retransmitted is held here at first, since it comes in any order. It counts as received only when all of it
 /// is there: what a daemon says that it has received must be a prefix, in a later proposal, too. A commit that is given

@@ -64,8 +64,6 @@ void Stability::announce() {
 
 void Stability::flush() {
   if (acknowledgements_due_ && !state_.held_up.is_behind()) acknowledge(Origins::of_much);
-  // A message to this daemon only is stable at once, without an acknowledgement.
-  if (state_.own.released_since_announcement() >= state_.context.config.order.acknowledge_every_bytes) announce();
 }
 
 void Stability::handle_time(Time now) {

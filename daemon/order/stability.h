@@ -6,8 +6,8 @@
 
 namespace spindled {
 
-/// A message is stable when all its destinations have received it. Its origin and its destinations keep it until then,
-/// since recovery may have to send it again (recovery.h).
+/// A message is stable when all its destinations have received it. Its origin and its other destinations keep it until
+/// then, since recovery may have to send it again (recovery.h). What goes to its origin only is kept by nobody.
 ///
 /// A daemon takes both parts. As a destination it acknowledges to each origin the highest number that it has received
 /// of its stream; that is the frame Acknowledgement. As an origin it finds out from acknowledgements up to where its
